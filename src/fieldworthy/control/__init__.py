@@ -1,0 +1,1 @@
+"""What every controller shares: readings in, command out."""

@@ -1,0 +1,1 @@
+"""Where to go: rules that turn readings into speed and turn."""

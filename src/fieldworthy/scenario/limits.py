@@ -1,0 +1,173 @@
+"""Checks that concern more than one value: periods and dt, ranges and steps, tops and bottoms, randomised paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import inspect
+
+from fieldworthy.catalog import CatalogEntry
+from fieldworthy.core.errors import ScenarioError
+from fieldworthy.core.timing import ticks_from_rate, ticks_from_seconds
+from fieldworthy.core.toml_lines import Path
+from fieldworthy.scenario.check import Report, describe, number_problem, unknown_key
+from fieldworthy.scenario.resolve import PATTERN_KEYS, table, vehicle_value_problem
+from fieldworthy.scenario.schema import Control, LidarConfig, Scenario, Sea, Waves
+
+_SAME_FOR_ALL = ("rate_hz", *PATTERN_KEYS["uniform"], *PATTERN_KEYS["firing"])
+"""LiDAR values that decide which rays there are and when: they cannot differ between trials that run together."""
+
+_WHOLE_TOLERANCE = 1e-6
+
+SCENARIO_TYPE = inspect.type_info(Scenario)
+
+
+def _floats_of(struct: type, prefix: str) -> dict[str, inspect.Type | None]:
+    info = inspect.type_info(struct)
+    assert isinstance(info, inspect.StructType)
+    return {f"{prefix}.{field.name}": field.type for field in info.fields if isinstance(field.type, inspect.FloatType)}
+
+
+_SEA_LEAVES = _floats_of(Sea, "sea")
+_WAVE_LEAVES = _floats_of(Waves, "sea.waves")
+_LIDAR_LEAVES = {
+    name: kind
+    for name, kind in _floats_of(LidarConfig, "sensors.lidar").items()
+    if name.rpartition(".")[2] not in _SAME_FOR_ALL
+}
+
+
+def check_limits(data: dict[str, Any], entry: CatalogEntry | None, report: Report) -> None:
+    """Report contradictions between values that are each fine alone; values that are not are skipped here."""
+    _check_times(data, report)
+    _check_lidar(table(data, "sensors", "lidar"), report)
+    for name, default_top, default_bottom in (("obstacles", 3.0, -1.0), ("scatter", 1.5, -1.0)):
+        items = data.get(name)
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict):
+                _check_height(item, (name, index), default_top, default_bottom, report)
+    for name, item in table(data, "geojson", "kinds").items():
+        if isinstance(item, dict) and "top_up_m" in item and "bottom_up_m" in item:
+            _check_height(item, ("geojson", "kinds", name), 0.0, 0.0, report)
+    area = table(data, "area")
+    for key in ("north_m", "east_m"):
+        low, high = _pair(area.get(key))
+        if low is not None and low == high:
+            report.add(("area", key), f"{key} = {area[key]!r} encloses nothing", "[low, high] with low < high")
+    _check_randomize(data, entry, report)
+
+
+def _check_times(data: dict[str, Any], report: Report) -> None:
+    dt_s = _number(data.get("dt_s", 0.02))
+    if dt_s is None or dt_s <= 0:
+        return
+    control, lidar = table(data, "control"), table(data, "sensors", "lidar")
+    _ticks(ticks_from_seconds, data.get("duration_s", 120.0), dt_s, ("duration_s",), report)
+    _ticks(ticks_from_rate, control.get("rate_hz", Control().rate_hz), dt_s, ("control", "rate_hz"), report)
+    _ticks(ticks_from_rate, lidar.get("rate_hz"), dt_s, ("sensors", "lidar", "rate_hz"), report)
+
+
+def _ticks(count: Callable[[float, float, str], int], value: Any, dt_s: float, path: Path, report: Report) -> None:
+    number = _number(value)
+    if number is None or number <= 0:
+        return
+    try:
+        count(number, dt_s, str(path[-1]))
+    except ScenarioError as error:
+        where = path if path in report.places.lines or path in report.places.options else ("dt_s",)
+        for problem in error.problems:
+            report.add(where, f"{path[-1]}: {problem.what}", problem.valid)
+
+
+def _check_lidar(lidar: dict[str, Any], report: Report) -> None:
+    path: Path = ("sensors", "lidar")
+    low, high = _number(lidar.get("range_min_m")), _number(lidar.get("range_max_m"))
+    if low is not None and high is not None and 0 < high <= low:
+        where = "range_min_m" if (*path, "range_min_m") in report.places.lines else "range_max_m"
+        report.add(
+            (*path, where),
+            f"range_min_m = {low:g} is not below range_max_m = {high:g}",
+            "0 <= range_min_m < range_max_m",
+        )
+    low, high = _number(lidar.get("elevation_min_deg")), _number(lidar.get("elevation_max_deg"))
+    if low is not None and high is not None:
+        if low > high:
+            what = f"elevation_min_deg = {low:g} is above elevation_max_deg = {high:g}"
+            report.add((*path, "elevation_min_deg"), what, "min <= max")
+        else:
+            _check_whole(high - low, lidar, "elevation_step_deg", "elevation_max_deg - elevation_min_deg", report)
+    _check_whole(360.0, lidar, "azimuth_step_deg", "360 deg", report)
+    lasers, spacing = lidar.get("laser_elevation_deg"), _number(lidar.get("laser_spacing_s"))
+    period = _number(lidar.get("firing_period_s"))
+    if isinstance(lasers, list) and spacing is not None and period is not None and spacing * (len(lasers) - 1) > period:
+        what = f"{len(lasers)} lasers {spacing:g} s apart take longer than firing_period_s = {period:g}"
+        report.add((*path, "firing_period_s"), what, f"at least {spacing * (len(lasers) - 1):g}")
+
+
+def _check_whole(span: float, lidar: dict[str, Any], key: str, span_name: str, report: Report) -> None:
+    step = _number(lidar.get(key))
+    if step is not None and step > 0:
+        ratio = span / step
+        if abs(ratio - round(ratio)) > _WHOLE_TOLERANCE * max(1.0, ratio):
+            near = " or ".join(f"{span / n:.6g}" for n in (int(ratio) + 1, int(ratio)) if n)
+            what = f"{key} = {step:g} does not divide {span_name} ({span:g} deg) into whole steps"
+            report.add(("sensors", "lidar", key), what, f"next {near}")
+
+
+def _check_height(item: dict[str, Any], path: Path, top: float, bottom: float, report: Report) -> None:
+    tops = item.get("top_up_m", top)
+    top_up = _pair(tops)[0] if isinstance(tops, list) else _number(tops)
+    bottom_up = _number(item.get("bottom_up_m", bottom))
+    if top_up is not None and bottom_up is not None and bottom_up >= top_up and item.get("kind") != "sphere":
+        key = "top_up_m" if "top_up_m" in item else "bottom_up_m"
+        report.add((*path, key), f"top_up_m = {top_up:g} is not above bottom_up_m = {bottom_up:g}", "bottom < top")
+
+
+def _check_randomize(data: dict[str, Any], entry: CatalogEntry | None, report: Report) -> None:
+    leaves = numeric_leaves(data)
+    for name, interval in table(data, "randomize").items():
+        path: Path = ("randomize", name)
+        low, high = _pair(interval)
+        last = name.rpartition(".")[2]
+        if name.startswith("sensors.lidar.") and last in _SAME_FOR_ALL and last in LidarConfig.__struct_fields__:
+            what = f"'{name}' decides which rays there are and when, so it is the same for all trials"
+            report.add(path, what, ", ".join(leaf for leaf in leaves if leaf.startswith("sensors.")))
+        elif name.startswith("vehicle.") and entry is None:
+            continue  # the vehicle itself is reported
+        elif name not in leaves:
+            unknown_key(path, list(leaves), report)
+        else:
+            for end in (low, high):
+                if end is not None:
+                    _check_end(name, leaves[name], end, entry, report)
+
+
+def _check_end(name: str, kind: inspect.Type | None, end: float, entry: CatalogEntry | None, report: Report) -> None:
+    path: Path = ("randomize", name)
+    if isinstance(kind, inspect.FloatType):
+        wrong, valid = number_problem(end, kind), describe(kind)
+    elif entry is not None:
+        wrong, valid = vehicle_value_problem(entry, name.removeprefix("vehicle."), end)
+    if wrong:
+        report.add(path, f"{end:g}{wrong} for '{name}'", valid)
+
+
+def numeric_leaves(data: dict[str, Any]) -> dict[str, inspect.Type | None]:
+    """Paths that may differ per trial, with their type (None for values of the vehicle's catalogue file)."""
+    values = table(data, "vehicle", "set")
+    leaves: dict[str, inspect.Type | None] = {
+        f"vehicle.{name}": None for name, value in values.items() if isinstance(value, float)
+    }
+    waves = _WAVE_LEAVES if "waves" in table(data, "sea") else {}
+    return {**leaves, **_SEA_LEAVES, **waves, **_LIDAR_LEAVES}
+
+
+def _number(value: Any) -> float | None:
+    return None if number_problem(value, inspect.FloatType()) else float(value)
+
+
+def _pair(value: Any) -> tuple[float | None, float | None]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None, None
+    return _number(value[0]), _number(value[1])

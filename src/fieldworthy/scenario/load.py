@@ -1,0 +1,131 @@
+"""Scenario files in, strict structs out, with everything that is wrong said at once; and back to a file."""
+
+from __future__ import annotations
+
+import copy
+import pathlib
+from collections.abc import Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import tomli_w
+
+from fieldworthy.core.errors import Problem, ScenarioError
+from fieldworthy.core.suggest import did_you_mean
+from fieldworthy.core.toml_file import Places, read_toml
+from fieldworthy.scenario.check import Report, check, convert
+from fieldworthy.scenario.limits import SCENARIO_TYPE, check_limits
+from fieldworthy.scenario.override import apply_overrides, parse_path, put
+from fieldworthy.scenario.reference_point import place
+from fieldworthy.scenario.resolve import PATTERN_KEYS, fill_lidar, fill_vehicle, use_one_spelling
+from fieldworthy.scenario.schema import Scenario
+
+if TYPE_CHECKING:
+    from fieldworthy.scenario.geojson import GeoLayout
+
+_FOLDER = resources.files("fieldworthy") / "scenarios"
+
+
+def built_in_names() -> list[str]:
+    """Names of the scenarios that come with the package."""
+    try:
+        return sorted(item.name.removesuffix(".toml") for item in _FOLDER.iterdir() if item.name.endswith(".toml"))
+    except FileNotFoundError:
+        return []
+
+
+def load(
+    name_or_path: str | pathlib.Path, overrides: Sequence[str] = (), *, folder: pathlib.Path | str | None = None
+) -> Scenario:
+    """Read a built-in scenario by name, or a file, with `path=value` overrides on top.
+
+    Relative paths inside start at the file's folder, or at `folder` where a copy of the file is read elsewhere.
+    Raises ScenarioError with every problem found.
+    """
+    path, shown = _locate(name_or_path)
+    file = read_toml(path, shown, "a scenario file")
+    report = Report(file.places)
+    base = pathlib.Path(folder) if folder is not None else path.parent
+    apply_overrides(file.data, [(text, f"--set {text}") for text in overrides], base, report)
+    return _resolve(file.data, base, path, report)
+
+
+def set_value(scenario: Scenario, path: str, value: Any) -> Scenario:
+    """The scenario with one value replaced, by the same paths and with the same checks as an override."""
+    folder, data = pathlib.Path(scenario.source_path).parent, to_data(scenario)
+    report = Report(Places(scenario.source_path))
+    keys = parse_path(path)
+    if not keys:
+        raise ScenarioError(Problem(path, "not a path", "keys with dots between, such as sensors.lidar.noise_m"))
+    put(data, keys, copy.deepcopy(_as_lists(value)), f"{path} = {value!r}", folder, report)
+    return _resolve(data, folder, pathlib.Path(scenario.source_path), report)
+
+
+def to_toml(scenario: Scenario) -> str:
+    """The complete scenario as a file: loading it again gives an equal one."""
+    return tomli_w.dumps(to_data(scenario), multiline_strings=True)
+
+
+def to_data(scenario: Scenario) -> dict[str, Any]:
+    """The scenario as plain data under the keys of the file; nothing that is unset."""
+    complete = _without_none(msgspec.to_builtins(scenario))
+    data = {key: item for key, item in complete.items() if key != "source_path" and item not in ([], {})}
+    lidar = data["sensors"]["lidar"]
+    for pattern, names in PATTERN_KEYS.items():
+        for name in names if pattern != scenario.sensors.lidar.pattern else ():
+            lidar.pop(name, None)
+    return data
+
+
+def map_layout(scenario: Scenario) -> GeoLayout | None:
+    """The obstacles of `obstacles_geojson` in the scenario's own north and east; None if it names no map."""
+    if scenario.obstacles_geojson is None or scenario.reference is None:
+        return None
+    from fieldworthy.scenario.geojson import read_geojson  # here, because shapely is slow to import and rarely needed
+
+    return read_geojson(
+        pathlib.Path(scenario.source_path).parent / scenario.obstacles_geojson,
+        (scenario.reference.lon_deg, scenario.reference.lat_deg),
+        scenario.geojson.kinds,
+        kind_property=scenario.geojson.kind_property,
+        simplify_m=scenario.geojson.simplify_m,
+    )
+
+
+def _locate(name_or_path: str | pathlib.Path) -> tuple[pathlib.Path, str]:
+    """(file, how messages call it) of a built-in name or a path."""
+    text = str(name_or_path)
+    names = built_in_names()
+    if text in names:
+        return pathlib.Path(str(_FOLDER / f"{text}.toml")), f"{text}.toml"
+    path = pathlib.Path(text)
+    if isinstance(name_or_path, pathlib.Path) or text.endswith(".toml") or "/" in text or "\\" in text or path.exists():
+        return path.absolute(), text
+    what = f"no built-in scenario of this name{did_you_mean(text, names)}"
+    raise ScenarioError(Problem(f"scenario '{text}'", what, f"{', '.join(names)}; or the path of a TOML file"))
+
+
+def _resolve(data: dict[str, Any], folder: pathlib.Path, source: pathlib.Path, report: Report) -> Scenario:
+    use_one_spelling(data, report)
+    fill_lidar(data, folder, report)
+    vehicle = fill_vehicle(data, folder, report)
+    place(data, folder, report)
+    check(data, SCENARIO_TYPE, (), report)
+    check_limits(data, vehicle, report)
+    report.raise_if_any()
+    scenario = convert(data, Scenario, report.places.file)
+    return msgspec.structs.replace(scenario, source_path=str(folder.absolute() / source.name))
+
+
+def _without_none(value: Any) -> Any:
+    """TOML has no None; an absent key means the same."""
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    return [_without_none(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _as_lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _as_lists(item) for key, item in value.items()}
+    return [_as_lists(item) for item in value] if isinstance(value, list | tuple) else value

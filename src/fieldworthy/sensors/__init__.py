@@ -1,0 +1,1 @@
+"""Sensors: what a vehicle can know of the world."""

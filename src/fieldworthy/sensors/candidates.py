@@ -1,0 +1,122 @@
+"""Which primitives can be met at all: bit masks that let the ray and clearance kernels skip the rest.
+
+For every lane (or lane and bin of neighbouring columns) one word says which of 32 primitives are worth an exact test.
+A mask may be too wide, never too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fieldworthy.core.engine import Engine
+from fieldworthy.core.lanes import Scalar, atan2, cos, maximum, minimum, sin, sqrt
+from fieldworthy.core.lanes import abs as magnitude
+from fieldworthy.environment.clearance import point_to_segment_square
+from fieldworthy.environment.primitives import BITS, Table, entry, footprint
+
+MARGIN_M = 0.3
+"""Widening of every primitive: more than a boat moves, and more than rounding, while one bin is swept (2 ms)."""
+
+MARGIN_RAD = 0.02
+
+Test = Callable[[tuple[Scalar, ...]], Any]
+"""From the numbers of a primitive to whether it is worth an exact test."""
+
+
+def mask_word(engine: Engine, table: Table, row: Any, word: Any, t_s: Scalar, worth: Test) -> Any:
+    """UInt32: bit k tells whether primitive 32 * word + k of the trial in `row` is worth an exact test at `t_s`."""
+    import drjit as dr
+
+    uint = engine.UInt32
+    count = dr.gather(uint, table.count, row * table.row_scale)
+    first = word * BITS
+
+    def step(bit: Any, mask: Any) -> tuple[Any, Any]:
+        used = first + bit < count
+        numbers = entry(table, row * table.stride + first + bit, t_s, engine.Float, used)
+        return bit + 1, mask | dr.select(used & worth(numbers), uint(1) << bit, uint(0))
+
+    more = dr.minimum(count - dr.minimum(first, count), BITS)
+    _, mask = dr.while_loop((uint(0), uint(0)), lambda bit, mask: bit < more, step)
+    return mask
+
+
+def within_reach(kind: str, north_m: Scalar, east_m: Scalar, reach_m: Scalar) -> Test:
+    """Worth it where the primitive comes nearer than `reach_m` to (north, east), seen from above."""
+
+    def worth(numbers: tuple[Scalar, ...]) -> Any:
+        points, radius = footprint(kind, numbers)
+        if len(points) == 3:
+            # A triangle is inside the circle about its centre; it needs no closer look.
+            (a_n, a_e), (b_n, b_e), (c_n, c_e) = points
+            n, e = (a_n + b_n + c_n) / 3.0, (a_e + b_e + c_e) / 3.0
+            spread = maximum(_square(a_n - n, a_e - e), maximum(_square(b_n - n, b_e - e), _square(c_n - n, c_e - e)))
+            return sqrt(_square(n - north_m, e - east_m)) < reach_m + sqrt(spread) + MARGIN_M
+        (a_n, a_e), (b_n, b_e) = points[0], points[-1]
+        square = point_to_segment_square(north_m, east_m, a_n, a_e, b_n, b_e)
+        return sqrt(square) < reach_m + radius + MARGIN_M
+
+    return worth
+
+
+def within_wedge(kind: str, north_m: Scalar, east_m: Scalar, corners: list[tuple[Scalar, Scalar]]) -> Test:
+    """Worth it where rays from (north, east) within the wedge of directions can meet the primitive.
+
+    corners: horizontal parts (north, east) of the directions at the bin's four corners. Along a column the direction is
+        cos e * forward + sin e * up, whose horizontal part turns one way only with the elevation e: so every
+        direction of the bin lies between the extreme corners.
+    """
+    middle_n, middle_e = sum(n for n, _ in corners), sum(e for _, e in corners)
+    length = sqrt(maximum(_square(middle_n, middle_e), 1e-12))
+    axis_n, axis_e = middle_n / length, middle_e / length
+    widest: Scalar = 0.0
+    for n, e in corners:
+        widest = maximum(widest, magnitude(atan2(axis_n * e - axis_e * n, axis_n * n + axis_e * e)))
+    half = widest + MARGIN_RAD
+    c, s = cos(minimum(half, 1.4)), sin(minimum(half, 1.4))
+
+    def worth(numbers: tuple[Scalar, ...]) -> Any:
+        points, radius = footprint(kind, numbers)
+        wide = radius + MARGIN_M
+        outside: list[Any] = []
+        for n, e in points:
+            ahead = (n - north_m) * axis_n + (e - east_m) * axis_e
+            right = (e - east_m) * axis_n - (n - north_m) * axis_e
+            sides = (right * c - ahead * s > wide, -right * c - ahead * s > wide, ahead < -wide)
+            outside = [a & b for a, b in zip(outside, sides, strict=True)] if outside else list(sides)
+        # Past 80 degrees either side (a hull on its beam ends) a wedge excludes nothing.
+        return ~(outside[0] | outside[1] | outside[2]) | (half > 1.4)
+
+    return worth
+
+
+def _square(x: Scalar, y: Scalar) -> Scalar:
+    return x * x + y * y
+
+
+def for_each_candidate(
+    engine: Engine, table: Table, masks: Any, base: Any, row: Any, state: Any, visit: Callable[[Any, Any], Any]
+) -> Any:
+    """Run `state = visit(index, state)` over every primitive marked in masks[base], masks[base + 1], …
+
+    index is the place in the table (lanes). state is a tuple of lanes. Returns the last state.
+    """
+    import drjit as dr
+
+    uint = engine.UInt32
+    first = row * table.stride
+
+    def over_words(number: Any, state: Any) -> tuple[Any, Any]:
+        def over_bits(word: Any, state: Any) -> tuple[Any, Any]:
+            index = first + number * BITS + dr.tzcnt(word)
+            return word & (word - 1), visit(index, state)
+
+        word = dr.gather(uint, masks, base + number)
+        _, state = dr.while_loop((word, state), lambda word, state: word != 0, over_bits)
+        return number + 1, state
+
+    if not table.many_words:
+        return over_words(uint(0), state)[1]
+    _, state = dr.while_loop((uint(0), state), lambda number, state: number < table.words, over_words)
+    return state

@@ -1,0 +1,85 @@
+"""The places that a scenario names on its map: start, waypoints, goal, area; and where moving obstacles go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fieldworthy.environment.shapes import Shape, is_moving, moved
+from fieldworthy.trials.report import svg
+from fieldworthy.trials.report.data import RunData
+from fieldworthy.trials.report.mapping import MapFrame, bounds_of_shape
+
+
+def targets(run: RunData, frame: MapFrame) -> list[str]:
+    """Start with its spread, waypoints in order, goal with its radius."""
+    parts = []
+    labels = frame.width > 420.0
+    start = run.table("start")
+    point = point_of(start)
+    if point is not None:
+        half_n, half_e = (float(start.get(key, 0.0)) for key in ("spread_north_m", "spread_east_m"))
+        x1, y1 = frame.xy(point[0] + half_n, point[1] - half_e)
+        x2, y2 = frame.xy(point[0] - half_n, point[1] + half_e)
+        if half_n or half_e:
+            pad = 2.0
+            parts.append(
+                svg.rect(min(x1, x2) - pad, min(y1, y2) - pad, abs(x2 - x1) + 2 * pad, abs(y2 - y1) + 2 * pad, "spread")
+            )
+        x, y = frame.xy(*point)
+        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
+        if labels:
+            half = 0.5 * abs(y2 - y1 if frame.turned else x2 - x1)
+            parts.append(_label(frame, x, y, half + 2.0, "start"))
+    goal = (run.table("goal"), "goal", "target")
+    for place, name, css in (*((w, str(i), "target way") for i, w in enumerate(waypoints(run), 1)), goal):
+        point = point_of(place)
+        if point is None:
+            continue
+        x, y = frame.xy(*point)
+        radius = float(place.get("radius_m", 0.0)) * frame.scale
+        parts.append(f'<circle class="{css}" cx="{x:.1f}" cy="{y:.1f}" r="{max(radius, 3.0):.1f}"/>')
+        if name == "goal":
+            parts.append(f'<path class="cross dot" d="M{x - 4:.1f} {y:.1f}h8m-4 -4v8" stroke="currentColor"/>')
+        if labels:
+            parts.append(_label(frame, x, y, max(radius, 3.0), name))
+    return parts
+
+
+def area_outline(run: RunData, frame: MapFrame) -> str:
+    """The area that a trial may not leave, where the scenario gives one."""
+    area = run.table("area")
+    north, east = area.get("north_m"), area.get("east_m")
+    if not (isinstance(north, list) and isinstance(east, list)):
+        return ""
+    (x1, y1), (x2, y2) = frame.xy(north[0], east[0]), frame.xy(north[1], east[1])
+    return svg.rect(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1), "area")
+
+
+def motion_lines(frame: MapFrame, shapes: tuple[Shape, ...], duration_s: float = 20.0) -> str:
+    """For moving shapes, the way that their middle takes in `duration_s`."""
+    parts = []
+    for shape in shapes:
+        if is_moving(shape):
+            first, last = bounds_of_shape(shape), bounds_of_shape(moved(shape, duration_s))
+            ends = [frame.xy(0.5 * (b.south_m + b.north_m), 0.5 * (b.west_m + b.east_m)) for b in (first, last)]
+            parts.append(svg.line(*ends[0], *ends[1], "moving"))
+    return "".join(parts)
+
+
+def _label(frame: MapFrame, x: float, y: float, radius: float, name: str) -> str:
+    """A name beside a place, off the way that the course runs on the page."""
+    if frame.turned:
+        return svg.text(x, y + radius + 15, name, "t strong halo", "middle")
+    return svg.text(x + radius + 5, y + 4, name, "t strong halo")
+
+
+def waypoints(run: RunData) -> list[dict[str, Any]]:
+    """The scenario's waypoints, in order."""
+    found = run.scenario.get("waypoints", [])
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def point_of(place: dict[str, Any]) -> tuple[float, float] | None:
+    """(north, east) [m] of a start, goal or waypoint; None where the scenario does not give it in metres."""
+    north, east = place.get("north_m"), place.get("east_m")
+    return (float(north), float(east)) if isinstance(north, (int, float)) and isinstance(east, (int, float)) else None

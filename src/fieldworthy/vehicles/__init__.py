@@ -1,0 +1,1 @@
+"""Vehicles: what commands and surroundings do to a body."""

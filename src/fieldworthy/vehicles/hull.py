@@ -1,0 +1,88 @@
+"""The part of a boat that touches things: its outline at the waterline and how high and deep it reaches.
+
+Frames: outline points are (forward, right) of the boat's origin [m]; heights up positive above the waterline.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from fieldworthy.core.errors import Problem, ScenarioError
+from fieldworthy.core.lanes import Scalar, cos, logical_and, maximum, select, sin, sqrt
+from fieldworthy.environment.clearance import Outline, hull_to_disc, hull_to_segment
+from fieldworthy.environment.primitives import FIELDS
+
+FAR_M = 1.0e6
+
+
+@dataclass(frozen=True)
+class Hull:
+    """Convex outline, clockwise seen from above, and its vertical extent."""
+
+    outline: Outline
+    draft_m: float
+    air_draft_m: float
+
+    @property
+    def radius_m(self) -> float:
+        """Radius of the circle about the origin that holds the outline."""
+        return max(math.hypot(x, y) for x, y in self.outline)
+
+
+def hull(outline: list[tuple[float, float]], draft_m: float, air_draft_m: float, where: str) -> Hull:
+    """A hull from outline points in either direction of turn.
+
+    Raises: ScenarioError unless the points make a convex polygon around the origin.
+    """
+    points = tuple((float(x), float(y)) for x, y in outline)
+    turns = []
+    for (a_x, a_y), (b_x, b_y), (c_x, c_y) in zip(
+        points, points[1:] + points[:1], points[2:] + points[:2], strict=True
+    ):
+        turns.append((b_x - a_x) * (c_y - b_y) - (b_y - a_y) * (c_x - b_x))
+    if len(points) < 3 or not (all(t > 0 for t in turns) or all(t < 0 for t in turns)):
+        raise ScenarioError(
+            Problem(where, "the outline is not a convex polygon", "3 or more (forward, right) points of a convex hull")
+        )
+    return Hull(points if turns[0] > 0 else points[::-1], draft_m, air_draft_m)
+
+
+def vertical_extent(kind: str, numbers: tuple[Scalar, ...]) -> tuple[Scalar, Scalar]:
+    """Lowest and highest point of a primitive, up positive [m]."""
+    if kind == "sphere":
+        return numbers[2] - numbers[3], numbers[2] + numbers[3]
+    fields = FIELDS[kind]
+    return numbers[fields.index("bottom_up_m")], numbers[fields.index("top_up_m")]
+
+
+def can_touch(hull: Hull, kind: str, numbers: tuple[Scalar, ...]) -> Scalar:
+    """Whether hull and primitive share some height; a bridge above the mast or a rock below the keel does not."""
+    bottom, top = vertical_extent(kind, numbers)
+    return logical_and(bottom < hull.air_draft_m, top > -hull.draft_m)
+
+
+def hull_distance(
+    hull: Hull, kind: str, numbers: tuple[Scalar, ...], north_m: Scalar, east_m: Scalar, heading_rad: Scalar
+) -> Scalar:
+    """Horizontal distance [m] from the hull to a primitive that shares some height with it; <= 0 where they touch.
+
+    Limits: the hull is taken upright; roll and pitch do not move its outline.
+    Verified by: tests/verification/test_clearance.py
+    """
+    c, s = cos(heading_rad), sin(heading_rad)
+
+    def in_body(north: Scalar, east: Scalar) -> tuple[Scalar, Scalar]:
+        n, e = north - north_m, east - east_m
+        return c * n + s * e, c * e - s * n
+
+    if kind == "wall":
+        return hull_to_segment(hull.outline, *in_body(numbers[0], numbers[1]), *in_body(numbers[2], numbers[3]))
+    x, y = in_body(numbers[0], numbers[1])
+    if kind == "cylinder":
+        return hull_to_disc(hull.outline, x, y, numbers[2])
+    # The widest level cut of the sphere within the hull's height.
+    off = maximum(maximum(-hull.draft_m - numbers[2], numbers[2] - hull.air_draft_m), 0.0)
+    square = numbers[3] * numbers[3] - off * off
+    distance = hull_to_disc(hull.outline, x, y, sqrt(maximum(square, 0.0)))
+    return select(square > 0.0, distance, FAR_M)

@@ -1,0 +1,57 @@
+"""The LiDAR sweep that ends at the current tick."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fieldworthy.core.engine import frozen
+from fieldworthy.sensors.lidar import SweepTime, cull, sweep
+from fieldworthy.sensors.scan import Scan
+from fieldworthy.sensors.scan_pattern import first_firing
+from fieldworthy.world.state import State, World
+
+
+def look(world: World, state: State) -> Scan:
+    """The readings of the sweep that ends at `state.tick`, which is a whole number of sweeps."""
+    engine, shape, mesh = world.engine, world.lidar_shape, world.mesh
+    assert shape is not None
+    pattern = shape.pattern
+    ticks, slots = world.timing.sweep, state.track.slots
+    number = state.tick // ticks
+    # Sweep 0 ends at tick 0: it starts before time does, in slots that `start` filled.
+    shift_s, firings = first_firing(pattern, number)
+    time = SweepTime(
+        number=engine.counter(number),
+        first_tick=engine.counter(state.tick - ticks + slots),
+        start_s=engine.scalar((state.tick - ticks) * world.timing.dt_s),
+        firing_shift_s=engine.scalar(shift_s),
+        firings=engine.counter(firings),
+    )
+
+    def kernel(
+        tables: Any, track: Any, time: Any, parameters: Any, row: Any, trials: Any, key: Any, index: Any, places: Any
+    ) -> Any:
+        import drjit as dr
+
+        masks = tuple(
+            cull(engine, shape, table, track, time, parameters, row, place)
+            for table, place in zip(tables, places, strict=True)
+        )
+        dr.eval(masks)
+        trial = dr.gather(engine.UInt32, trials, row)
+        dr.eval(trial)
+        return sweep(engine, shape, tables, masks, track, time, parameters, row, trial, key, index, mesh)
+
+    tables = tuple(table for table in world.tables if table.moving or world.mesh is None)
+    ranges = world.kernel("look", lambda: frozen(kernel))(
+        tables,
+        state.track,
+        time,
+        world.lidar,
+        state.row,
+        world.trial_lanes,
+        world.lidar_key,
+        world.counting(state.lanes * pattern.columns),
+        tuple(world.counting(state.lanes * shape.bins * table.word_count) for table in tables),
+    )
+    return Scan(ranges, world.counting(state.lanes * pattern.columns), time.firing_shift_s, time.start_s, pattern)

@@ -1,0 +1,168 @@
+"""The data that flows: World (what does not change), State (everything needed to resume), Frame (what comes out).
+
+Rows are the trials of a run; lanes are the rows still flying. `State.row` says which row a lane is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fieldworthy.core.engine import Engine
+from fieldworthy.environment.primitives import Table
+from fieldworthy.environment.rays import Ray
+from fieldworthy.environment.sea import Sea
+from fieldworthy.environment.shapes import Layout
+from fieldworthy.sensors.lidar import LidarParameters, LidarShape
+from fieldworthy.sensors.scan import Scan
+from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState
+from fieldworthy.vehicles.hull import Hull
+from fieldworthy.vehicles.track import Track
+
+OUTCOMES = ("running", "goal", "collision", "timeout", "left area", "non-finite")
+RUNNING, GOAL, COLLISION, TIMEOUT, LEFT_AREA, NON_FINITE = range(6)
+
+BOAT_READINGS = ("north_m", "east_m", "heading_rad", "surge_m_s", "sway_m_s", "yaw_rate_rad_s")
+"""The part of BoatState that controllers and records get."""
+
+CLEARANCE_HORIZON_M = 25.0
+"""Clearances beyond this are not worked out and read as this."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Whole ticks of the physics step."""
+
+    dt_s: float
+    end: int
+    """Tick at which a trial times out."""
+    control: int
+    """Ticks from one command to the next."""
+    sweep: int
+    """Ticks of one LiDAR sweep."""
+    latency: int
+    """Ticks from the end of a sweep to its delivery."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """Where to go: waypoints in order, the goal last, and the area that may not be left. Plain numbers, all trials."""
+
+    north_m: tuple[float, ...]
+    east_m: tuple[float, ...]
+    radius_m: tuple[float, ...]
+    area_north_m: tuple[float, float]
+    area_east_m: tuple[float, float]
+
+
+@dataclass
+class CourseLanes:
+    """`Course` as data of the kernels."""
+
+    north_m: Any
+    east_m: Any
+    radius_m: Any
+    count: Any
+    area: tuple[Any, Any, Any, Any]
+    """north low, north high, east low, east high."""
+
+
+@dataclass
+class Progress:
+    """How far each lane has come."""
+
+    outcome: Any
+    """UInt32, a place in OUTCOMES."""
+    end_tick: Any
+    target: Any
+    """Waypoint being headed for."""
+    clearance_m: Any
+    """Least distance between hull and shapes so far."""
+    path_m: Any
+
+
+@dataclass
+class World:
+    """All that stays the same while trials run. Arrays in `boat`, `sea`, `lidar` have one number or one a row."""
+
+    engine: Engine
+    trials: NDArray[np.uint32]
+    """Trial number of each row."""
+    timing: Timing
+    course: Course
+    course_lanes: CourseLanes
+    hull: Hull
+    boat: BoatParameters
+    sea: Sea
+    start: BoatState
+    """NumPy arrays (rows,)."""
+    layouts: tuple[Layout, ...]
+    """One a row."""
+    tables: tuple[Table, ...]
+    lidar: LidarParameters | None
+    lidar_shape: LidarShape | None
+    lidar_key: tuple[Any, Any]
+    """Key of the range noise, UInt32 scalars."""
+    trial_lanes: Any
+    """`trials` as UInt32 lanes."""
+    mesh: Callable[[Ray], Any] | None
+    """Distance of a ray to the mesh of all shapes at rest, or None: closed forms only."""
+    controller: Any
+    parameters: Any
+    """What the controller's method gets: its dataclass, with lanes in place of numbers for a compiled one."""
+    _made: dict[Any, Any] = field(default_factory=dict)
+
+    def kernel(self, name: str, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+        """The frozen function of that name, made when first asked for."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]  # type: ignore[no-any-return]
+
+    def counting(self, count: int) -> Any:
+        """0, 1, … count - 1 as UInt32 lanes, made once a size."""
+        if count not in self._made:
+            self._made[count] = self.engine.indices(count)
+        return self._made[count]
+
+
+@dataclass
+class State:
+    """Everything needed to go on from here."""
+
+    tick: int
+    row: Any
+    """UInt32 (lanes): which row of the world a lane is."""
+    boat: BoatState
+    command: BoatCommand
+    mode: Any
+    progress: Progress
+    track: Track
+    memory: dict[str, Any]
+    scan: Scan | None
+    """Newest sweep delivered."""
+    waiting: tuple[tuple[int, Scan], ...]
+    """Sweeps on their way: (tick of delivery, sweep)."""
+
+    @property
+    def lanes(self) -> int:
+        """Lanes still carried."""
+        import drjit as dr
+
+        return int(dr.width(self.row))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What one call of `advance` puts out: where every lane was when its command was given. NumPy (lanes,)."""
+
+    tick: int
+    t_s: float
+    row: NDArray[np.uint32]
+    values: dict[str, NDArray[Any]]
+    """By the names of the run folder: north_m … clearance_m, mode."""
+    scan: Scan | None
+    """The sweep that the command was made from."""

@@ -13,9 +13,9 @@ from fieldworthy.core.timing import ticks_from_rate, ticks_from_seconds
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report, describe, number_problem, unknown_key
 from fieldworthy.scenario.resolve import PATTERN_KEYS, table, vehicle_value_problem
-from fieldworthy.scenario.schema import Control, LidarConfig, Scenario, Sea, Waves
+from fieldworthy.scenario.schema import Control, LidarConfig, Scenario, Sea
 
-_SAME_FOR_ALL = ("rate_hz", *PATTERN_KEYS["uniform"], *PATTERN_KEYS["firing"])
+_SAME_FOR_ALL = ("rate_hz", "latency_s", *PATTERN_KEYS["uniform"], *PATTERN_KEYS["firing"])
 """LiDAR values that decide which rays there are and when: they cannot differ between trials that run together."""
 
 _WHOLE_TOLERANCE = 1e-6
@@ -30,7 +30,6 @@ def _floats_of(struct: type, prefix: str) -> dict[str, inspect.Type | None]:
 
 
 _SEA_LEAVES = _floats_of(Sea, "sea")
-_WAVE_LEAVES = _floats_of(Waves, "sea.waves")
 _LIDAR_LEAVES = {
     name: kind
     for name, kind in _floats_of(LidarConfig, "sensors.lidar").items()
@@ -133,6 +132,9 @@ def _check_randomize(data: dict[str, Any], entry: CatalogEntry | None, report: R
         if name.startswith("sensors.lidar.") and last in _SAME_FOR_ALL and last in LidarConfig.__struct_fields__:
             what = f"'{name}' decides which rays there are and when, so it is the same for all trials"
             report.add(path, what, ", ".join(leaf for leaf in leaves if leaf.startswith("sensors.")))
+        elif name.startswith("sea.waves."):
+            what = f"'{name}': the sea state is the same for all trials; each draws its own phases and directions"
+            report.add(path, what, ", ".join(leaf for leaf in leaves if leaf.startswith("sea.")))
         elif name.startswith("vehicle.") and entry is None:
             continue  # the vehicle itself is reported
         elif name not in leaves:
@@ -159,8 +161,10 @@ def numeric_leaves(data: dict[str, Any]) -> dict[str, inspect.Type | None]:
     leaves: dict[str, inspect.Type | None] = {
         f"vehicle.{name}": None for name, value in values.items() if isinstance(value, float)
     }
-    waves = _WAVE_LEAVES if "waves" in table(data, "sea") else {}
-    return {**leaves, **_SEA_LEAVES, **waves, **_LIDAR_LEAVES}
+    for name, value in table(data, "control", "parameters").items():
+        if _number(value) is not None:
+            leaves[f"control.parameters.{name}"] = inspect.FloatType()
+    return {**leaves, **_SEA_LEAVES, **_LIDAR_LEAVES}
 
 
 def _number(value: Any) -> float | None:

@@ -211,7 +211,7 @@ class Scenario(_Strict, frozen=True, kw_only=True, eq=False):
     obstacles: tuple[Obstacle, ...] = ()
     scatter: tuple[Scatter, ...] = ()
     randomize: dict[str, Interval] = {}
-    """Path to [low, high]: drawn uniformly per trial."""
+    """Path (below vehicle, sea, sensors or control.parameters) to [low, high]: drawn uniformly per trial."""
     geojson: GeojsonOptions = GeojsonOptions()
     source_path: Annotated[str, Meta(extra=HIDDEN)] = ""
     """File that the scenario was read from (absolute). Relative paths in the scenario start at its folder, which is the

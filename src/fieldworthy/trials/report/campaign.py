@@ -189,7 +189,7 @@ def _outcome_section(run: RunData) -> str:
 
 
 def _outcome_key(outcome: str) -> str:
-    return f'<span class="key {outcome_css(outcome)}"></span>{esc(outcome)}'
+    return f'<span class="nb"><span class="key {outcome_css(outcome)}"></span>{esc(outcome)}</span>'
 
 
 def _distribution_section(run: RunData) -> str:
@@ -276,8 +276,8 @@ def _parameter_section(run: RunData) -> str:
     return (
         "<h2>What success depends on</h2>"
         '<p class="note">Trials in bins of equal count over each quantity that differs from trial to trial. Circle: '
-        "share that reached the goal; bar: 95\u202f% Wilson interval; ticks: single trials (top: goal, bottom: not). Other "
-        "quantities vary at the same time.</p>"
+        "share that reached the goal; bar: 95\u202f% Wilson interval; ticks: single trials (top: goal, bottom: not). "
+        "Other quantities vary at the same time.</p>"
         f'<div class="pair">{"".join(figures)}</div>'
     )
 
@@ -285,7 +285,7 @@ def _parameter_section(run: RunData) -> str:
 def _parameter_figure(name: str, values: list[float], trials: list[Trial]) -> str:
     succeeded = [t.succeeded for t in trials]
     bins = success_bins(values, succeeded)
-    return page.figure(charts.parameter_chart(name, bins, values, succeeded)) if bins else ""
+    return page.figure(charts.parameter_chart(name, bins, values, succeeded)) if len(bins) > 1 else ""
 
 
 def made_section(run: RunData) -> list[str]:

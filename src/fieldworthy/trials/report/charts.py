@@ -34,7 +34,7 @@ def histogram(values: Sequence[float], label: str, css: str = "goal", apart: int
     edges = np.arange(first, last + 1) * step
     counts = np.histogram(finite, edges)[0] if finite else np.zeros(len(edges) - 1, dtype=int)
     start = left + (74.0 if apart_label else 0.0)
-    x = svg.Scale(float(edges[0]), float(edges[-1]), start, width - 14.0)
+    x = svg.Scale(float(edges[0]), float(edges[-1]), start, width - 20.0)
     y = svg.Scale(0.0, max(int(counts.max()), apart, 1) * 1.08, bottom, top)
     parts = svg.axis_y(y, left, width - 14.0, "trials", {v: short(v) for v in _whole(svg.ticks(0.0, y.high, 5))})
     bars = []

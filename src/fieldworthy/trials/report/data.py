@@ -162,7 +162,8 @@ def _read_tracks(folder: Path, wanted: set[int]) -> dict[int, Track]:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise damaged(path, f"it cannot be read ({error})") from error
     shape = (len(number), len(t_s))
-    if length.shape != number.shape or any(channel.shape != shape for channel in channels):
+    flat = t_s.ndim == number.ndim == 1
+    if not flat or length.shape != number.shape or any(channel.shape != shape for channel in channels):
         raise damaged(path, "its arrays do not have one row a trial and one column a sample")
     tracks = {}
     for row, trial in enumerate(number.tolist()):

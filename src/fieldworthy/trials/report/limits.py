@@ -62,7 +62,8 @@ LIMITS: tuple[tuple[Callable[[Scenario], bool], str], ...] = (
     (
         _always,
         "The boat is a rigid body that follows a velocity command through limited force and moment, with linear and "
-        "quadratic drag. Added mass, planing trim, propeller, rudder, engine lag and shallow-water effects are not modelled.",
+        "quadratic drag. Added mass, planing trim, propeller, rudder, engine lag and shallow-water effects are not "
+        "modelled.",
     ),
     (_always, "The controller is told its true position, heading and speed: no GNSS or compass error."),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -75,11 +76,18 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], sortable: bool
         cells = []
         for cell, is_number in zip(row, numeric, strict=True):
             html, value = cell if isinstance(cell, tuple) else (cell, None)
-            attributes = (" class=n" if is_number else "") + (f' data-v="{value}"' if value is not None else "")
+            attributes = (" class=n" if is_number else "") + _sort_key(value)
             cells.append(f"<td{attributes}>{html}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     css = ' class="sorted"' if sortable else ""
     return f'<div class="scroll"><table{css}><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+
+
+def _sort_key(value: float | None) -> str:
+    """Attribute that the table sorts by; empty (last) for NaN."""
+    if value is None:
+        return ""
+    return f' data-v="{value}"' if math.isfinite(value) else ' data-v=""'
 
 
 def facts(items: Iterable[tuple[str, str]]) -> str:

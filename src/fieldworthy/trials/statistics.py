@@ -19,7 +19,7 @@ def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[f
     Source: Wilson, J. Am. Stat. Assoc. 22 (1927) 209; recommended for small n by Brown, Cai and DasGupta,
         Statistical Science 16 (2001) 101. No continuity correction.
     Limits: independent trials with one common probability. For n = 0 nothing is known: (0, 1).
-    Verified by: tests/cases/test_report.py::test_wilson_interval_agrees_with_newcombe_1998
+    Verified by: tests/cases/test_trial_statistics.py::test_wilson_interval_agrees_with_newcombe_1998
     """
     if not 0 <= successes <= n:
         raise ValueError(f"successes is {successes}; valid: 0 to n = {n}")

@@ -9,9 +9,10 @@ import numpy as np
 from fieldworthy.control.controller import Command, Readings
 from fieldworthy.core.engine import frozen, take
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.core.struct import where
 from fieldworthy.sensors.scan import to_numpy
 from fieldworthy.vehicles.boat import BoatCommand
-from fieldworthy.world.state import BOAT_READINGS, State, World
+from fieldworthy.world.state import BOAT_READINGS, RUNNING, State, World
 
 Decision = tuple[BoatCommand, Any, dict[str, Any]]
 """Command, mode and new memory of every lane."""
@@ -27,15 +28,15 @@ def first_memory(world: World) -> dict[str, Any]:
 
 
 def decide(world: World, state: State) -> Decision:
-    """The controller's answer at this tick."""
+    """The controller's answer at this tick; lanes that have ended keep what they had."""
     t_s, period_s = state.tick * world.timing.dt_s, world.timing.control * world.timing.dt_s
     if world.controller.arrays == "numpy":
         return _decide_in_numpy(world, state, t_s, period_s)
     engine, controller = world.engine, world.controller
 
     def kernel(
-        t_s: Any, period_s: Any, row: Any, trials: Any, boat: Any, progress: Any, scan: Any, memory: Any, course: Any,
-        parameters: Any,
+        t_s: Any, period_s: Any, row: Any, trials: Any, boat: Any, progress: Any, scan: Any, old: Decision,
+        course: Any, parameters: Any,
     ) -> Decision:  # fmt: skip
         import drjit as dr
 
@@ -48,16 +49,15 @@ def decide(world: World, state: State) -> Decision:
             target_north_m=dr.gather(engine.Float, course.north_m, target),
             target_east_m=dr.gather(engine.Float, course.east_m, target),
             scan=scan,
-            memory=memory,
+            memory=old[2],
         )
         command: Command = controller.command(readings, take(parameters, row))
-        zero = 0.0 * boat.north_m
-        decided = BoatCommand(command.surge_m_s + zero, command.yaw_rate_rad_s + zero)
-        return decided, command.mode + zero, {**memory, **command.memory}
+        new = (BoatCommand(command.surge_m_s, command.yaw_rate_rad_s), command.mode, {**old[2], **command.memory})
+        return where(progress.outcome == RUNNING, new, old)
 
     return world.kernel("decide", lambda: frozen(kernel))(  # type: ignore[no-any-return]
         engine.scalar(t_s), engine.scalar(period_s), state.row, world.trial_lanes, state.boat, state.progress,
-        state.scan, state.memory, world.course_lanes, world.parameters,
+        state.scan, (state.command, state.mode, state.memory), world.course_lanes, world.parameters,
     )  # fmt: skip
 
 
@@ -84,8 +84,14 @@ def _decide_in_numpy(world: World, state: State, t_s: float, period_s: float) ->
             known = ", ".join(memory) or "nothing"
             raise FieldworthyError(f"the controller keeps '{name}', which its `memory` does not declare; it has {known}")
         memory[name] = np.broadcast_to(np.asarray(values, dtype=np.float64), (state.lanes,)).copy()
-    floats = world.engine.floats
-    return BoatCommand(floats(surge), floats(yaw_rate)), floats(mode), memory
+    flying = np.asarray(state.progress.outcome) == RUNNING
+    old = state.command
+    lanes = [
+        world.engine.floats(np.where(flying, new, np.asarray(before)))
+        for new, before in ((surge, old.surge_m_s), (yaw_rate, old.yaw_rate_rad_s), (mode, state.mode))
+    ]
+    memory = {name: np.where(flying, values, state.memory[name]) for name, values in memory.items()}
+    return BoatCommand(lanes[0], lanes[1]), lanes[2], memory
 
 
 def checked_answer(command: Any, name: str, lanes: int) -> np.ndarray[Any, Any]:

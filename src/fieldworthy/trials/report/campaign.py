@@ -11,6 +11,7 @@ from fieldworthy.trials.report import charts, page
 from fieldworthy.trials.report.data import OUTCOMES, RunData, Trial, hull_outline, read_run, replay_folder
 from fieldworthy.trials.report.limits import limits_for
 from fieldworthy.trials.report.mapping import Bounds
+from fieldworthy.trials.report.notices import notices
 from fieldworthy.trials.report.overview import MOST_TRACKS, Overview, chooser, draw_overview, view_of
 from fieldworthy.trials.report.panels import draw_panel, worst_first
 from fieldworthy.trials.report.style import outcome_css
@@ -34,14 +35,17 @@ WORST_PANELS = 6
 MOST_PARAMETER_CHARTS = 8
 
 
-def write_report(run_folder: Path) -> Path:
-    """Write report.html into a run folder from the folder's own files, and return its path."""
+def write_report(run_folder: Path, shown_as: Path | None = None) -> Path:
+    """Write report.html into a run folder from the folder's own files, and return its path.
+
+    `shown_as` is the folder that the replay commands name, for a folder that will be renamed once it is complete.
+    """
     run = read_run(Path(run_folder))
-    return page.write_page(run.folder / "report.html", campaign_page(run))
+    return page.write_page(run.folder / "report.html", campaign_page(run, Path(shown_as or run_folder)))
 
 
-def campaign_page(run: RunData) -> str:
-    """The whole page."""
+def campaign_page(run: RunData, shown_as: Path) -> str:
+    """The whole page; its replay commands name the folder `shown_as`."""
     body = [page.header(f"Fieldworthy campaign · {run.name}", run.title, str(run.scenario.get("description", "")))]
     body += notices(run)
     if run.trials:
@@ -50,31 +54,16 @@ def campaign_page(run: RunData) -> str:
         overview = draw_overview(run, view) if run.tracks else None
         if overview:
             body.append(_map_section(run, overview))
-        body += [_outcome_section(run), _distribution_section(run), _worst_section(run, view), _parameter_section(run)]
+        body += [
+            _outcome_section(run),
+            _distribution_section(run),
+            _worst_section(run, view, shown_as),
+            _parameter_section(run),
+        ]
         if overview:
             body.append(f'<script type="application/json" id="trials">{overview.script_data}</script>')
     body += [*made_section(run), page.footer(run.run)]
     return page.document(f"{run.title}: Fieldworthy report", body)
-
-
-def notices(run: RunData) -> list[str]:
-    """What must be known before the result: an interrupted run, or one without results."""
-    asked = run.run.get("trials", len(run.trials))
-    if not run.trials:
-        return [
-            page.banner(
-                "<strong>No trial finished</strong>, so there is nothing to report yet. Run the scenario again."
-            )
-        ]
-    if run.run.get("interrupted") or (isinstance(asked, int) and len(run.trials) < asked):
-        return [
-            page.banner(
-                f"<strong>This run was interrupted:</strong> {len(run.trials)} of {plural(int(asked), 'trial')} "
-                "finished, and the page reports on these. The missing ones may be those that take long, so success may "
-                "look better or worse than it is."
-            )
-        ]
-    return []
 
 
 def _answer(run: RunData) -> str:
@@ -223,9 +212,9 @@ def _distribution_section(run: RunData) -> str:
     return "<h2>How close, how long</h2>" + note + f'<div class="pair">{"".join(figures)}</div>'
 
 
-def _worst_section(run: RunData, view: Bounds) -> str:
+def _worst_section(run: RunData, view: Bounds, shown_as: Path) -> str:
     worst = worst_first(run.trials)
-    folder = shlex.quote(replay_folder(run.folder))
+    folder = shlex.quote(replay_folder(shown_as))
     rows: list[list[page.Cell]] = []
     for t in worst[:WORST_ROWS]:
         rows.append(

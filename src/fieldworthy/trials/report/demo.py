@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from fieldworthy.trials.report import page, svg
-from fieldworthy.trials.report.campaign import notices
 from fieldworthy.trials.report.charts import interval_mark
 from fieldworthy.trials.report.data import RunData, read_run
 from fieldworthy.trials.report.limits import limits_for
 from fieldworthy.trials.report.mapping import fit, map_axes, north_arrow, scale_bar
+from fieldworthy.trials.report.notices import notices
 from fieldworthy.trials.report.overview import drawn_trials, is_chart, legend, map_content, view_of
 from fieldworthy.trials.report.text import (
     DASH,
@@ -95,7 +95,7 @@ def _answer(pairs: list[tuple[DemoRow, RunData]]) -> str:
     told = f"Reached the goal: {reached}."
     if asked:
         subject = "all" if len(agree) == len(asked) else f"{len(agree)} of {len(asked)}"
-        told += f" The paper's figure lies within our 95\u202f% interval in {subject}."
+        told += f" The paper's range meets our 95\u202f% interval in {subject}."
     return esc(told)
 
 
@@ -224,8 +224,8 @@ def _map_figure(folder: Path, index: int, row: DemoRow, run: RunData) -> str:
         *map_content(run, frame, drawn, f"clip-{index}", ghosts=any(run.layouts.values())),
         "</g>",
         *legend(run.trials, frame.left, height - 8.0),
-        *scale_bar(frame, width - 36.0, height - 30.0, 80.0),
-        north_arrow(width - 16.0, height - 34.0, turned=False),
+        *scale_bar(frame, width - 44.0, height - 30.0, 80.0),
+        north_arrow(width - 24.0, height - 34.0, turned=False),
     ]
     drawing = svg.drawing(width, height, f"Map of {row.label}", parts)
     link = f'<a href="{_link(folder, run)}">full report</a>'

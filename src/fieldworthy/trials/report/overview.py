@@ -26,7 +26,7 @@ from fieldworthy.trials.report.mapping import (
     obstacle_paths,
     scale_bar,
 )
-from fieldworthy.trials.report.places import area_outline, motion_lines, point_of, targets, waypoints
+from fieldworthy.trials.report.places import area_bounds, area_outline, motion_lines, point_of, targets, waypoints
 from fieldworthy.trials.report.simplify import simplify
 from fieldworthy.trials.report.struck import nearest_shape
 from fieldworthy.trials.report.style import outcome_css
@@ -120,6 +120,9 @@ def view_of(run: RunData) -> Bounds:
         part = bounds_of_shape(shape).common(reach)
         if part is not None and not is_chart(run):
             view = view.joined(part.grown(0.02 * largest))
+    area = area_bounds(run)
+    if area is not None and area.common(inner.grown(0.2 * largest)) == area:
+        view = view.joined(area.grown(0.02 * largest))
     return view.grown(0.08 * largest) if is_chart(run) else view
 
 

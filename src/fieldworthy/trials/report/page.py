@@ -111,6 +111,7 @@ def provenance(run: dict[str, Any], more: Sequence[tuple[str, str]] = ()) -> str
         ("Fieldworthy", _version(left.pop("fieldworthy", ""), left.pop("git", None))),
         ("Seed", esc(left.pop("seed", ""))),
         ("Trials", _trials(left)),
+        ("Stopped by", esc(left.pop("stopped_by", None) or "")),
         ("Redrawn layouts", esc(left.pop("redrawn", ""))),
         ("Rays cast", _grouped(left.pop("rays", None))),
         ("Time", _time(left)),
@@ -123,7 +124,7 @@ def provenance(run: dict[str, Any], more: Sequence[tuple[str, str]] = ()) -> str
     files = left.pop("files_sha256", None)
     if isinstance(files, dict):
         items += [(f"{esc(name)} SHA-256", _hash(value)) for name, value in files.items()]
-    for key in ("schema", "interrupted", "trials", "finished", "wall_s", "sim_s"):
+    for key in ("schema", "interrupted", "trials", "finished", "wall_s", "sim_s", "scenario_folder"):
         left.pop(key, None)
     items += [(esc(key), esc(value)) for key, value in left.items() if value not in (None, "", {}, [])]
     return facts(items)

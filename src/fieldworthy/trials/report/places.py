@@ -7,7 +7,7 @@ from typing import Any
 from fieldworthy.environment.shapes import Shape, is_moving, moved
 from fieldworthy.trials.report import svg
 from fieldworthy.trials.report.data import RunData
-from fieldworthy.trials.report.mapping import MapFrame, bounds_of_shape
+from fieldworthy.trials.report.mapping import Bounds, MapFrame, bounds_of_shape
 
 
 def targets(run: RunData, frame: MapFrame) -> list[str]:
@@ -45,13 +45,20 @@ def targets(run: RunData, frame: MapFrame) -> list[str]:
     return parts
 
 
+def area_bounds(run: RunData) -> Bounds | None:
+    """The area that a trial may not leave; None where the scenario does not give one in metres."""
+    north, east = (run.table("area").get(key) for key in ("north_m", "east_m"))
+    if not (isinstance(north, list) and isinstance(east, list) and len(north) == len(east) == 2):
+        return None
+    return Bounds(float(north[0]), float(north[1]), float(east[0]), float(east[1]))
+
+
 def area_outline(run: RunData, frame: MapFrame) -> str:
     """The area that a trial may not leave, where the scenario gives one."""
-    area = run.table("area")
-    north, east = area.get("north_m"), area.get("east_m")
-    if not (isinstance(north, list) and isinstance(east, list)):
+    area = area_bounds(run)
+    if area is None:
         return ""
-    (x1, y1), (x2, y2) = frame.xy(north[0], east[0]), frame.xy(north[1], east[1])
+    (x1, y1), (x2, y2) = frame.xy(area.south_m, area.west_m), frame.xy(area.north_m, area.east_m)
     return svg.rect(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1), "area")
 
 

@@ -1,0 +1,219 @@
+"""Fly a campaign: all trials side by side, each until its own end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.environment.shapes import Layout, moved
+from fieldworthy.scenario.build import Built, build
+from fieldworthy.scenario.draw import StartPose
+from fieldworthy.scenario.feasible import describe, nearest_shape
+from fieldworthy.scenario.schema import Scenario
+from fieldworthy.trials.result import Result
+from fieldworthy.world import OUTCOMES, Frame, State, World, advance, compact, start
+from fieldworthy.world.advance import frame_of
+
+BATCH = 1000
+"""Trials flown side by side; more are flown batch after batch, which bounds the memory."""
+
+THIN_BELOW = 0.75
+"""Lanes are compacted when fewer than this share still fly."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: for progress bars."""
+
+    finished: int
+    trials: int
+    outcomes: dict[str, int]
+    share: float
+    """Estimated share of the work done, 0 to 1, never falling."""
+
+
+def fly(
+    scenario: Scenario,
+    trials: int | Sequence[int] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Fly the given trials (how many, or their numbers; by default as many as the scenario says).
+
+    Ctrl-C, and an error inside a user's controller, end the run and keep the trials that have finished
+    (`Result.stopped_by` says so). Raises: ScenarioError when the scenario cannot be built.
+    """
+    count = scenario.trials if trials is None else trials
+    numbers = list(range(count)) if isinstance(count, int) else list(count)
+    began = time.perf_counter()
+    flights: list[_Flight] = []
+    stopped = ""
+    done = {name: 0 for name in OUTCOMES[1:]}
+    for first in range(0, max(len(numbers), 1), BATCH):
+        batch = numbers[first : first + BATCH]
+
+        def report(flight: _Flight, first: int = first, batch: list[int] = batch) -> None:
+            if progress is not None:
+                counts = {name: done[name] + n for name, n in flight.counts().items()}
+                share = (first + len(batch) * flight.share()) / len(numbers)
+                progress(Progress(sum(counts.values()), len(numbers), counts, share))
+
+        try:
+            flight = _Flight(build(scenario, batch))
+            flights.append(flight)
+            stopped = flight.fly(report)
+        except KeyboardInterrupt:
+            stopped = "Ctrl-C"
+        if stopped:
+            break
+        done = {name: done[name] + n for name, n in flight.counts().items()}
+    return _result(scenario, len(numbers), flights, stopped, time.perf_counter() - began)
+
+
+class _Flight:
+    """One batch in the air and what has been seen of it. Arrays have one entry a row of the world."""
+
+    def __init__(self, built: Built) -> None:
+        self.built = built
+        rows = len(built.world.trials)
+        self.outcome = np.zeros(rows, np.int64)
+        self.end_tick = np.zeros(rows, np.int64)
+        self.clearance = np.zeros(rows)
+        self.path = np.zeros(rows)
+        self.length = np.zeros(rows, np.int32)
+        self.complete = np.zeros(rows, np.bool_)
+        """Rows whose last sample, where they came to rest, has been taken."""
+        self.frames: list[Frame] = []
+        self.rays = 0
+
+    def fly(self, report: Callable[[_Flight], None]) -> str:
+        """Until every lane has ended; returns why it stopped early, or nothing."""
+        world = self.built.world
+        try:
+            state = start(world)
+            while not self.outcome.all():
+                state, frame = advance(world, state)
+                self._keep(frame)
+                self._note(world, state)
+                report(self)
+                flying = np.flatnonzero(~self.complete[frame.row])
+                if 0 < len(flying) < THIN_BELOW * state.lanes:
+                    state = compact(world, state, flying)
+            self._keep(frame_of(world, state))
+        except KeyboardInterrupt:
+            return "Ctrl-C"
+        except FieldworthyError as error:
+            return str(error)
+        return ""
+
+    def counts(self) -> dict[str, int]:
+        """Finished lanes by outcome."""
+        return {name: int(np.sum(self.outcome == code)) for code, name in enumerate(OUTCOMES) if code}
+
+    def share(self) -> float:
+        """Share of the time limit flown, or of lanes ended, whichever is more."""
+        flown = self.frames[-1].tick / self.built.world.timing.end if self.frames else 0.0
+        return max(flown, float(np.mean(self.outcome > 0)))
+
+    def _note(self, world: World, state: State) -> None:
+        """Take over what has ended during the last ticks."""
+        if world.lidar_shape is not None:
+            self.rays += world.lidar_shape.pattern.rays * state.lanes * world.timing.control // world.timing.sweep
+        outcome, row = np.asarray(state.progress.outcome), np.asarray(state.row)
+        ended = np.flatnonzero((outcome > 0) & (self.outcome[row] == 0))
+        rows = row[ended]
+        self.outcome[rows] = outcome[ended]
+        self.end_tick[rows] = np.asarray(state.progress.end_tick)[ended]
+        self.clearance[rows] = np.asarray(state.progress.clearance_m)[ended]
+        self.path[rows] = np.asarray(state.progress.path_m)[ended]
+
+    def _keep(self, frame: Frame) -> None:
+        """Take a sample; of lanes that have ended, the one where they came to rest and no more."""
+        self.frames.append(frame)
+        open_rows = frame.row[~self.complete[frame.row]]
+        self.length[open_rows] = len(self.frames)
+        self.complete[open_rows] = self.outcome[open_rows] > 0
+
+
+def _result(scenario: Scenario, asked: int, flights: list[_Flight], stopped: str, wall_s: float) -> Result:
+    """All finished rows of all batches, in the order of their trials."""
+    longest = max((int(flight.length[flight.outcome > 0].max(initial=0)) for flight in flights), default=0)
+    dt = scenario.dt_s
+    worlds = [flight.built.world for flight in flights]
+    rows = [np.flatnonzero(flight.outcome > 0) for flight in flights]
+
+    def joined(pick: Callable[[_Flight], Any], dtype: Any) -> NDArray[Any]:
+        parts = [np.asarray(pick(flight))[row] for flight, row in zip(flights, rows, strict=True)]
+        return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
+
+    time_s = joined(lambda f: f.end_tick, np.float64) * dt
+    every = worlds[0].timing.control * dt if worlds else 0.0
+    parts = [_tracks(flight, row, longest) for flight, row in zip(flights, rows, strict=True)]
+    flown = sum(float(np.sum(f.end_tick[f.outcome > 0])) * dt for f in flights)
+    return Result(
+        scenario=scenario,
+        asked=asked,
+        trial=joined(lambda f: f.built.world.trials, np.int32),
+        outcome=np.array([OUTCOMES[code] for code in joined(lambda f: f.outcome, np.int64)], dtype=np.str_),
+        why=tuple(_why(flight, int(r)) for flight, row in zip(flights, rows, strict=True) for r in row),
+        time_s=time_s,
+        clearance_m=joined(lambda f: f.clearance, np.float64),
+        path_m=joined(lambda f: f.path, np.float64),
+        redrawn=joined(lambda f: f.built.redrawn, np.int64),
+        parameters={
+            name: joined(lambda f, name=name: f.built.drawn[name], np.float64) for name in scenario.randomize
+        },
+        t_s=np.arange(longest) * every,
+        length=joined(lambda f: f.length, np.int32),
+        tracks={name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {},
+        layouts=tuple(w.layouts[r] for w, row in zip(worlds, rows, strict=True) for r in row),
+        stopped_by=stopped,
+        wall_s=wall_s,
+        sim_s=flown,
+        rays=sum(flight.rays for flight in flights),
+    )
+
+
+def _tracks(flight: _Flight, rows: NDArray[np.intp], longest: int) -> dict[str, NDArray[Any]]:
+    """Samples of the given rows, (rows, longest) by name; NaN, or 0 for whole numbers, past a row's own end."""
+    if not flight.frames:
+        return {}
+    place = np.full(len(flight.outcome), -1)
+    place[rows] = np.arange(len(rows))
+    tracks = {
+        name: np.full((len(rows), longest), 0 if values.dtype.kind == "i" else np.nan, values.dtype)
+        for name, values in flight.frames[0].values.items()
+    }
+    for sample, frame in enumerate(flight.frames[:longest]):
+        own = (place[frame.row] >= 0) & (flight.length[frame.row] > sample)
+        for name, values in frame.values.items():
+            tracks[name][place[frame.row[own]], sample] = values[own]
+    return tracks
+
+
+def _why(flight: _Flight, row: int) -> str:
+    """The outcome of a row in a sentence, from where it came to rest."""
+    world, outcome = flight.built.world, OUTCOMES[flight.outcome[row]]
+    frame = flight.frames[min(flight.length[row], len(flight.frames)) - 1]
+    lane = int(np.flatnonzero(frame.row == row)[0])
+    at = {name: float(values[lane]) for name, values in frame.values.items()}
+    t_s = float(flight.end_tick[row]) * world.timing.dt_s
+    if outcome == "goal":
+        return "reached the goal"
+    if outcome == "collision":
+        layout: Layout = tuple(moved(shape, t_s) for shape in world.layouts[row])
+        near = nearest_shape(layout, world.hull, StartPose(at["north_m"], at["east_m"], at["heading_rad"]))
+        what = describe(near[0]) if near else "something"
+        return f"hit {what} at {math.hypot(at['surge_m_s'], at['sway_m_s']):.1f} m/s"
+    if outcome == "timeout":
+        left = math.hypot(world.course.north_m[-1] - at["north_m"], world.course.east_m[-1] - at["east_m"])
+        return f"still {left:.0f} m from the goal after {t_s:g} s"
+    if outcome == "left area":
+        return f"left the area at north {at['north_m']:.0f} m, east {at['east_m']:.0f} m"
+    return f"a state that is not finite at {t_s:g} s: the command or a parameter is beyond what the model can follow"

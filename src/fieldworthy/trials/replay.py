@@ -1,0 +1,79 @@
+"""Fly one trial of a campaign again, alone, and compare every bit of its track with the campaign's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fieldworthy.core.engine import load_engine
+from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.scenario.schema import Scenario
+from fieldworthy.trials.campaign import fly
+from fieldworthy.trials.folder import read_run
+from fieldworthy.trials.result import Result
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A trial flown again."""
+
+    scenario: Scenario
+    trial: int
+    result: Result
+    """Of this one trial."""
+    differences: tuple[str, ...]
+    """What is not the same, in sentences; empty when every bit agrees."""
+    facts: dict[str, Any]
+    """Provenance of the campaign."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every bit of the track agrees."""
+        return not self.differences
+
+
+def replay(folder: Path, trial: int) -> Replay:
+    """Fly trial `trial` of the run in `folder` again.
+
+    Raises: FieldworthyError when the run or the trial is not there.
+    """
+    scenario, facts, tracks = read_run(folder)
+    found = np.flatnonzero(tracks["trial"] == trial)
+    if not len(found):
+        known = tracks["trial"]
+        valid = f"{known.min()} to {known.max()}, {len(known)} of them finished" if len(known) else "none finished"
+        raise FieldworthyError(f"{folder}: trial {trial} is not in this run; valid: {valid}")
+    row = int(found[0])
+    result = fly(scenario, [trial])
+    if result.stopped_by:
+        raise FieldworthyError(f"trial {trial} was stopped by {result.stopped_by}")
+    return Replay(scenario, trial, result, tuple(_compare(tracks, row, result, facts)), facts)
+
+
+def _compare(tracks: dict[str, NDArray[Any]], row: int, result: Result, facts: dict[str, Any]) -> list[str]:
+    length = int(tracks["length"][row])
+    found = []
+    if length != int(result.length[0]):
+        found.append(f"it lasted {length} samples in the campaign and {int(result.length[0])} now")
+    both = min(length, int(result.length[0]))
+    for name, now in result.tracks.items():
+        then = tracks[name][row, :both]
+        same = then == now[0, :both]
+        same |= (then != then) & (now[0, :both] != now[0, :both])
+        if not same.all():
+            first = int(np.argmin(same))
+            found.append(
+                f"{name} differs from t = {result.t_s[first]:g} s on: {then[first]!r} then, {now[0, first]!r} now"
+            )
+    if found:
+        from fieldworthy.core.engine import engine_facts
+
+        engine = engine_facts(load_engine(result.scenario.precision))
+        changed = [key for key, value in facts["engine"].items() if key != "threads" and engine.get(key) != value]
+        if changed:
+            found.append(f"the engine is another one than then: {', '.join(changed)}")
+    return found

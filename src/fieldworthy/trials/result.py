@@ -1,0 +1,87 @@
+"""What a campaign leaves in memory: one row a trial, and their tracks as NumPy arrays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fieldworthy.environment.shapes import Layout
+from fieldworthy.scenario.schema import Scenario
+from fieldworthy.trials.statistics import wilson_interval
+
+OUTCOME_NAMES = ("goal", "collision", "timeout", "left area", "non-finite")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Finished trials only, one row each; arrays (trials,) unless said otherwise."""
+
+    scenario: Scenario
+    asked: int
+    """Trials asked for; more than there are rows where a run was interrupted."""
+    trial: NDArray[np.int32]
+    outcome: NDArray[np.str_]
+    """One of OUTCOME_NAMES."""
+    why: tuple[str, ...]
+    """The outcome in a sentence."""
+    time_s: NDArray[np.float64]
+    clearance_m: NDArray[np.float64]
+    """Least distance between hull and anything; never above world.state.CLEARANCE_HORIZON_M."""
+    path_m: NDArray[np.float64]
+    redrawn: NDArray[np.int64]
+    parameters: dict[str, NDArray[np.float64]]
+    """Drawn values of randomised parameters, by their paths."""
+    t_s: NDArray[np.float64]
+    """(samples,)"""
+    length: NDArray[np.int32]
+    """Samples of each trial that are its own."""
+    tracks: dict[str, NDArray[Any]]
+    """(trials, samples) by the names of the run folder, NaN (mode: 0) after a trial's end."""
+    layouts: tuple[Layout, ...]
+    stopped_by: str
+    """Why the run stopped early, empty when it did not."""
+    wall_s: float
+    sim_s: float
+    rays: int
+
+    @property
+    def success_rate(self) -> float:
+        """Share of finished trials that reached the goal; NaN without any."""
+        return float(np.mean(self.outcome == "goal")) if len(self.trial) else float("nan")
+
+    def summary(self) -> dict[str, Any]:
+        """The figures of the campaign as plain data; None where a figure is not defined."""
+        count = Counter(self.outcome.tolist())
+        reached = self.time_s[self.outcome == "goal"]
+        some = len(self.trial) > 0
+        return {
+            "scenario": self.scenario.name,
+            "title": self.scenario.title,
+            "trials": self.asked,
+            "finished": len(self.trial),
+            "seed": self.scenario.seed,
+            "success": {
+                "count": count["goal"],
+                "rate": round(self.success_rate, 6) if some else None,
+                "ci95": [round(x, 6) for x in wilson_interval(count["goal"], len(self.trial))] if some else None,
+            },
+            "collisions": count["collision"],
+            "outcomes": {name: count[name] for name in OUTCOME_NAMES},
+            "time_s": {
+                "mean": round(float(reached.mean()), 4) if len(reached) else None,
+                "min": round(float(reached.min()), 4) if len(reached) else None,
+                "max": round(float(reached.max()), 4) if len(reached) else None,
+            },
+            "clearance_m": {
+                "min": round(float(self.clearance_m.min()), 4) if some else None,
+                "mean": round(float(self.clearance_m.mean()), 4) if some else None,
+            },
+            "redrawn": int(self.redrawn.sum()),
+            "wall_s": round(self.wall_s, 3),
+            "sim_s": round(self.sim_s, 3),
+            "report": None,
+        }

@@ -1,9 +1,9 @@
 """Fieldworthy: tells whether a robot is ready for the field, before it goes there.
 
-    import fieldworthy as fw
+import fieldworthy as fw
 
-    result = fw.fly(fw.load("boat-field"), trials=100)
-    print(result.success_rate, result.tracks["north_m"].shape)
+result = fw.fly(fw.load("boat-field"), trials=100)
+print(result.success_rate, result.tracks["north_m"].shape)
 """
 
 from __future__ import annotations

@@ -13,219 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import run_folders
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fieldworthy.core.errors import FieldworthyError
-from fieldworthy.environment.shapes import Box, Cylinder, Polygon, Polyline
 from fieldworthy.trials.report import DemoRow, write_demo_report, write_report, write_sweep_report
 from fieldworthy.trials.report.data import hull_outline, read_run
-from fieldworthy.trials.report.limits import limits_for
-from fieldworthy.trials.report.mapping import Bounds, MapFrame, obstacle_data
-from fieldworthy.trials.report.overview import MOST_TRACKS, drawn_trials, hull_data
+from fieldworthy.trials.report.overview import MOST_TRACKS, drawn_trials
 from fieldworthy.trials.report.panels import worst_first
-from fieldworthy.trials.report.simplify import simplify
-from fieldworthy.trials.report.struck import outline_distance_m
-from fieldworthy.trials.report.svg import nice_step, path_data, ticks
-from fieldworthy.trials.report.text import group_reasons, number, success_sentence
-from fieldworthy.trials.statistics import spread, student_quantile, success_bins, wilson_interval
 
 FILES = ("scenario.toml", "run.json", "summary.json", "trials.csv", "trajectories.npz", "layouts.json")
-
-
-# --- statistics -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)
-def test_wilson_interval_agrees_with_newcombe_1998(successes: int, n: int, low: float, high: float) -> None:
-    """Newcombe, Statistics in Medicine 17 (1998) 857, table I, method 3 (score, no continuity correction)."""
-    assert wilson_interval(successes, n) == pytest.approx((low, high), abs=5e-5)
-
-
-def test_wilson_interval_agrees_with_other_software() -> None:
-    """scipy 1.17 binomtest(187, 200).proportion_ci(0.95 and 0.99, "wilson"), written down."""
-    assert wilson_interval(187, 200) == pytest.approx((0.8919809207, 0.9616236454), abs=1e-9)
-    assert wilson_interval(187, 200, 0.99) == pytest.approx((0.8747017720, 0.9673631592), abs=1e-9)
-
-
-@given(st.integers(1, 5000), st.data())
-def test_wilson_interval_inverts_the_score_test(n: int, data: st.DataObject) -> None:
-    """Each end p of the interval is where |successes/n - p| is z standard errors *at p*: the interval's definition."""
-    k = data.draw(st.integers(0, n))
-    for p in wilson_interval(k, n):
-        assert abs(k / n - p) == pytest.approx(1.959963985 * (p * (1 - p) / n) ** 0.5, abs=1e-7)
-
-
-def test_wilson_interval_at_the_ends() -> None:
-    """Exact zero and one; nothing known for no trials; impossible counts are refused."""
-    assert wilson_interval(0, 10)[0] == 0.0
-    assert wilson_interval(10, 10)[1] == 1.0
-    assert wilson_interval(0, 0) == (0.0, 1.0)
-    for bad in ((-1, 5), (6, 5)):
-        with pytest.raises(ValueError, match="valid: 0 to n"):
-            wilson_interval(*bad)
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        wilson_interval(1, 2, confidence=95.0)
-
-
-@pytest.mark.parametrize(("degrees", "t"), [(1, 12.706), (2, 4.303), (3, 3.182), (6, 2.447), (9, 2.262), (30, 2.042)])
-def test_student_quantile_agrees_with_the_tables(degrees: int, t: float) -> None:
-    """Two-sided 95 % points as in any table of Student's t."""
-    assert student_quantile(0.95, degrees) == pytest.approx(t, rel=2e-3)
-
-
-def test_spread_of_students_sleep_data() -> None:
-    """Student (1908): differences of hours of sleep; mean 1.58, 95 % interval 0.70 to 2.46 (R, t.test of `sleep`)."""
-    result = spread([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4, float("nan")])
-    assert result is not None
-    assert (result.n, result.mean, result.median, result.greatest) == pytest.approx((10, 1.58, 1.3, 4.6))
-    assert (result.mean_low, result.mean_high) == pytest.approx((0.700, 2.460), abs=2e-3)
-    assert spread([]) is None
-
-
-@given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.booleans()), min_size=1, max_size=200))
-def test_bins_lose_no_trial(pairs: list[tuple[float, bool]]) -> None:
-    """Counts and successes of the bins add up, bins are in order, and none is thin if there is more than one."""
-    bins = success_bins([v for v, _ in pairs], [s for _, s in pairs])
-    assert sum(b.n for b in bins) == len(pairs)
-    assert sum(b.successes for b in bins) == sum(s for _, s in pairs)
-    assert all(a.high <= b.low for a, b in zip(bins, bins[1:], strict=False))
-    assert len(bins) == 1 or min(b.n for b in bins) >= 10
-
-
-# --- geometry and drawing ---------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(
-        st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=40), min_size=1, max_size=5
-    )
-)
-def test_simplified_lines_stay_within_tolerance(lines: list[list[tuple[int, int]]]) -> None:
-    """Every dropped point lies within the tolerance of what remains; ends stay; no line mixes with another."""
-    arrays = [np.array(line, dtype=float) for line in lines]
-    for before, after in zip(arrays, simplify(arrays, 2.0), strict=True):
-        assert (after[0] == before[0]).all()
-        assert (after[-1] == before[-1]).all()
-        wall = Polyline(
-            points_ne_m=tuple(map(tuple, after.tolist())) * (2 if len(after) == 1 else 1), top_up_m=1, bottom_up_m=0
-        )
-        assert max(outline_distance_m(wall, *point) for point in before.tolist()) <= 2.0 + 1e-9
-
-
-def test_simplification_keeps_corners_and_drops_the_rest() -> None:
-    """An L of 200 points is three points."""
-    leg = np.arange(100.0)
-    line = np.concatenate((np.column_stack((leg, 0 * leg)), np.column_stack((0 * leg + 99, leg + 1))))
-    assert simplify([line], 0.1)[0].tolist() == [[0, 0], [99, 0], [99, 100]]
-
-
-def test_map_directions() -> None:
-    """North is up and east right; turned, north is right and east down; a metre is the same length both ways."""
-    view = Bounds(0, 100, 0, 50)
-    upright, turned = MapFrame(view, 10, 20, 2.0), MapFrame(view, 10, 20, 2.0, turned=True)
-    assert upright.xy(100, 0) == (10, 20)
-    assert upright.xy(0, 50) == (110, 220)
-    assert turned.xy(0, 0) == (10, 20)
-    assert turned.xy(100, 50) == (210, 120)
-    assert (turned.width, turned.height) == (200, 100)
-
-
-def test_hull_points_where_it_heads() -> None:
-    """A bow 3 m forward, heading east, is drawn 3 m to the right; a starboard point then is south, below."""
-    frame = MapFrame(Bounds(-10, 10, -10, 10), 0, 0, 10.0)
-    hull = np.array([[3.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
-    assert hull_data(frame, 0.0, 0.0, np.pi / 2, hull) == path_data(
-        np.array([[130, 100], [100, 110], [90, 90]]) * [1.0, 1.0], True
-    )
-
-
-def test_far_shapes_are_left_out_and_holes_wind_the_other_way() -> None:
-    """Solids outside the view have no path; a rim and its hole have opposite directions, whatever the file's order."""
-    frame = MapFrame(Bounds(0, 10, 0, 10), 0, 0, 10.0)
-    far = Cylinder(north_m=50, east_m=0, radius_m=1, top_up_m=1, bottom_up_m=0)
-    assert obstacle_data(frame, [far]) == ("", "")
-    rim, hole = ((0, 0), (10, 0), (10, 10), (0, 10)), ((4, 4), (6, 4), (6, 6), (4, 6))
-    areas = []
-    for ring in (rim, rim[::-1]):
-        solid, _ = obstacle_data(frame, [Polygon(points_ne_m=ring, holes_ne_m=(hole,), top_up_m=1, bottom_up_m=0)])
-        areas += [_signed_area(part) for part in solid.split("M")[1:]]
-    assert [np.sign(a) for a in areas] == [-1, 1, -1, 1]
-    assert sorted(map(abs, areas)) == pytest.approx([400, 400, 10000, 10000])
-
-
-def _signed_area(data: str) -> float:
-    first, steps = data.rstrip("z").split("l")
-    points = np.cumsum(np.array([float(v) for v in f"{first} {steps}".split()]).reshape(-1, 2), axis=0)
-    x, y = points.T
-    return float(0.5 * np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
-
-
-def test_distance_to_outlines() -> None:
-    """Known distances to a circle, a rotated box and a polygon, from outside and inside."""
-    assert outline_distance_m(
-        Cylinder(north_m=0, east_m=0, radius_m=2, top_up_m=1, bottom_up_m=0), 3, 4
-    ) == pytest.approx(3)
-    box = Box(north_m=0, east_m=0, length_m=4, width_m=2, heading_rad=np.pi / 2, top_up_m=1, bottom_up_m=0)
-    assert outline_distance_m(box, 3, 0) == pytest.approx(2)
-    assert outline_distance_m(box, 0, 0) == pytest.approx(1)
-
-
-def test_ticks_are_round_and_inside() -> None:
-    """A few examples, and a span of nothing."""
-    assert nice_step(100, 5) == 20
-    assert ticks(-0.03, 1.02, 6) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    assert nice_step(0, 5) == 1.0
-
-
-# --- sentences --------------------------------------------------------------------------------------------------------
-
-
-def test_the_answer_reads_as_a_sentence() -> None:
-    """The headline of the issue's example, one trial, and no plural slip."""
-    plain = success_sentence(187, 200).replace("\u202f", " ")
-    assert plain == "187 of 200 trials reached the goal: 93.5 % (95 % confidence interval 89.2–96.2 %)"
-    assert success_sentence(0, 1).startswith("The only trial did not reach the goal")
-    assert number(-0.04) == "0.0"
-    assert number(-1.25, 2) == "−1.25"
-
-
-def test_reasons_that_differ_in_numbers_only_are_one_reason() -> None:
-    """Most frequent first; ranges where numbers differ; numbers inside words are names."""
-    reasons = group_reasons(
-        [
-            (3, "no way out"),
-            (1, "hit pile p7 at 12.5 s"),
-            (2, "hit pile p7 at 9.25 s"),
-            (4, "drift -2 m"),
-            (5, "drift 3 m"),
-        ]
-    )
-    assert [(r.sentence, r.trials) for r in reasons] == [
-        ("hit pile p7 at 9.25–12.5 s", (1, 2)),
-        ("drift -2 to 3 m", (4, 5)),
-        ("no way out", (3,)),
-    ]
-
-
-def test_limits_follow_the_scenario() -> None:
-    """Waves, sea returns and charts change what is said; the calm sentence and the wave sentence exclude each other."""
-    calm = " ".join(limits_for({}))
-    rough = " ".join(limits_for({"sea": {"waves": {"height_m": 0.3}}, "sensors": {"lidar": {"sea_returns": True}}}))
-    assert "The water is flat" in calm
-    assert "only kinematically" not in calm
-    assert "only kinematically" in rough
-    assert "The water is flat" not in rough
-    assert "flat plane that reflects" in rough
-    assert "chart" in " ".join(limits_for({"obstacles_geojson": "h.geojson"}))
-    assert "no current and no wind" not in " ".join(limits_for({"randomize": {"sea.current_speed_m_s": [0, 1]}}))
-
-
-# --- pages ------------------------------------------------------------------------------------------------------------
 
 
 class _Checker(HTMLParser):
@@ -330,7 +125,7 @@ def test_interrupted_run_and_parameters_are_shown(field: Path) -> None:
     assert "This run was interrupted:</strong> 60 of 110 trials" in page
     assert "Success over sensors.lidar.noise_m" in page
     assert '<g class="struck"><path class="obstacle"' in page
-    data = json.loads(re.search(r'id="trials">(.*?)</script>', page, re.S)[1])  # type: ignore[index]
+    data = json.loads(page.partition('id="trials">')[2].partition("</script>")[0])
     assert len(data) == 60
     assert all(item["solid"].count("M") > 20 for item in data.values())
 
@@ -373,7 +168,7 @@ def test_thousand_trials_are_quick_and_small(tmp_path: Path) -> None:
 
 
 def test_text_from_files_is_escaped(copy: Path) -> None:
-    """Markup in a title, reason, parameter name, provenance or scenario stays text, in HTML and in the script's data."""
+    """Markup in a title, reason, parameter name, provenance or scenario stays text, in HTML and in script data."""
     evil = "</script><script>alert(1)</script><b onx='\"'>&"
     for name in ("summary.json", "run.json"):
         content = json.loads((copy / name).read_text())
@@ -407,7 +202,7 @@ def test_no_finished_trial_is_a_page(copy: Path) -> None:
 
 
 def test_unknown_values_are_dashes(copy: Path) -> None:
-    """No obstacle (clearance empty), a later version's outcome, and a trial without samples do not stop the page."""
+    """No obstacle (clearance empty), an unknown outcome, and a trial without samples do not stop the page."""
     lines = (copy / "trials.csv").read_text().splitlines()
     rows = [line.split(",") for line in lines]
     for row in rows[1:]:
@@ -446,6 +241,7 @@ def test_replay_commands_can_be_pasted(copy: Path, monkeypatch: pytest.MonkeyPat
     spaced = copy.rename(copy.parent / "my run")
     monkeypatch.chdir(spaced.parent)
     assert "fieldworthy replay &#x27;my run&#x27; --trial" in checked(write_report(Path("my run")))
+    assert "fieldworthy replay runs/final --trial" in checked(write_report(spaced, shown_as=Path("runs/final")))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -486,9 +282,6 @@ def test_files_that_disagree_are_refused(copy: Path) -> None:
         write_report(copy)
     with pytest.raises(FieldworthyError, match="no such folder"):
         write_report(copy / "nowhere")
-
-
-# --- sweeps and the demo ----------------------------------------------------------------------------------------------
 
 
 def test_sweep_over_one_value(tmp_path: Path) -> None:

@@ -10,14 +10,14 @@ FIELDWORTHY_THREADS (worker threads of the LLVM device; default: all cores).
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
+import importlib
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def chosen_device() -> Device:
     word = os.environ.get("FIELDWORTHY_DEVICE", "llvm").lower()
     if word not in DEVICES:
         raise EngineError(f"FIELDWORTHY_DEVICE={word}: no such device; valid: {', '.join(DEVICES)}")
-    return cast(Device, word)
+    return word
 
 
 @dataclass(frozen=True)
@@ -189,11 +189,8 @@ def _load(device: Device, precision: Precision) -> Engine:
             raise EngineError("FIELDWORTHY_DEVICE=cuda: no usable NVIDIA driver found; valid here: llvm")
         raise EngineError(f"Dr.Jit cannot use {path}; {INSTALL_LLVM}")
     if device == "llvm":
-        import drjit.llvm.ad as types
-
         _set_threads(dr)
-    else:
-        import drjit.cuda.ad as types
+    types: Any = importlib.import_module(f"drjit.{device}.ad")
     return Engine(
         device=device,
         precision=precision,
@@ -222,7 +219,7 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
     import drjit as dr
 
     # Lane counts shrink while trials end; each new pattern of equal widths is one more recording, which is no fault.
-    return cast(Callable[..., Any], dr.freeze(function, warn_after=1000))
+    return dr.freeze(function, warn_after=1000)
 
 
 def take(tree: Any, lane: Any) -> Any:

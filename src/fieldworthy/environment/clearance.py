@@ -13,9 +13,7 @@ from fieldworthy.core.lanes import Scalar, clip, logical_and, logical_or, maximu
 Outline = tuple[tuple[float, float], ...]
 
 
-def point_to_segment_square(
-    x: Scalar, y: Scalar, a_x: Scalar, a_y: Scalar, b_x: Scalar, b_y: Scalar
-) -> Scalar:
+def point_to_segment_square(x: Scalar, y: Scalar, a_x: Scalar, a_y: Scalar, b_x: Scalar, b_y: Scalar) -> Scalar:
     """Squared distance [m^2] of a point to the segment from a to b; a segment of no length is its point."""
     along_x, along_y = b_x - a_x, b_y - a_y
     square = maximum(along_x * along_x + along_y * along_y, 1e-12)

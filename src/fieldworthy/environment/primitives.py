@@ -82,7 +82,9 @@ def primitives_of(shape: Shape) -> list[tuple[str, tuple[float, ...]]]:
 
 def _walls(points: Sequence[tuple[float, float]], shape: Any) -> list[tuple[str, tuple[float, ...]]]:
     return [
-        ("wall", (*a, *b, shape.bottom_up_m, shape.top_up_m)) for a, b in zip(points, points[1:], strict=False) if a != b
+        ("wall", (*a, *b, shape.bottom_up_m, shape.top_up_m))
+        for a, b in zip(points, points[1:], strict=False)
+        if a != b
     ]
 
 
@@ -151,9 +153,7 @@ def shifted(kind: str, numbers: tuple[Scalar, ...], north_m: Scalar, east_m: Sca
     """The numbers of a primitive moved by (north, east)."""
     moves = {"north_m": north_m, "east_m": east_m}
     axes = (name[2:] if name[1] == "_" else name for name in FIELDS[kind])
-    return tuple(
-        number + moves[axis] if axis in moves else number for axis, number in zip(axes, numbers, strict=True)
-    )
+    return tuple(number + moves[axis] if axis in moves else number for axis, number in zip(axes, numbers, strict=True))
 
 
 def velocity(table: Table, index: Any, float_type: Any) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ from fieldworthy.core.engine import Engine, load_engine
 from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.random import Stream, stream_key
 from fieldworthy.core.timing import ticks_from_rate, ticks_from_seconds
+from fieldworthy.environment.mesh import mesh_scene
 from fieldworthy.environment.primitives import build_tables
 from fieldworthy.environment.sea import Sea, WaveComponent
 from fieldworthy.environment.shapes import Layout, Shape
@@ -88,7 +89,8 @@ def build(
         lidar_shape=shape,
         lidar_key=tuple(engine.counter(word) for word in stream_key(scenario.seed, "lidar")),
         trial_lanes=engine.integers(numbers),
-        mesh=None,
+        # `load` has seen to it that all trials share one layout where rays meet a mesh.
+        mesh=mesh_scene(engine, layouts[0]) if lidar is not None and scenario.sensors.lidar.rays == "mesh" else None,
         controller=controller,
         parameters=_controller_parameters(engine, controller, parameters, values),
     )

@@ -147,9 +147,7 @@ def _channel(channel: ChannelObstacle, draw: Draw) -> list[Shape]:
             points.append((north, east))
         label = f"{channel.label or 'channel'} ({name} side)"
         walls.append(
-            Polyline(
-                points_ne_m=tuple(points), top_up_m=channel.top_up_m, bottom_up_m=channel.bottom_up_m, label=label
-            )
+            Polyline(points_ne_m=tuple(points), top_up_m=channel.top_up_m, bottom_up_m=channel.bottom_up_m, label=label)
         )
     return walls
 

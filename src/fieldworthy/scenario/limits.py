@@ -41,6 +41,7 @@ def check_limits(data: dict[str, Any], entry: CatalogEntry | None, report: Repor
     """Report contradictions between values that are each fine alone; values that are not are skipped here."""
     _check_times(data, report)
     _check_lidar(table(data, "sensors", "lidar"), report)
+    _check_rays(data, report)
     for name, default_top, default_bottom in (("obstacles", 3.0, -1.0), ("scatter", 1.5, -1.0)):
         items = data.get(name)
         for index, item in enumerate(items if isinstance(items, list) else ()):
@@ -102,6 +103,24 @@ def _check_lidar(lidar: dict[str, Any], report: Report) -> None:
     if isinstance(lasers, list) and spacing is not None and period is not None and spacing * (len(lasers) - 1) > period:
         what = f"{len(lasers)} lasers {spacing:g} s apart take longer than firing_period_s = {period:g}"
         report.add((*path, "firing_period_s"), what, f"at least {spacing * (len(lasers) - 1):g}")
+
+
+def _check_rays(data: dict[str, Any], report: Report) -> None:
+    """One mesh serves all trials, so it cannot be had where layouts differ from trial to trial."""
+    if table(data, "sensors", "lidar").get("rays") != "mesh":
+        return
+    obstacles = data.get("obstacles")
+    varied = [
+        f"{key} of [[obstacles]] {index + 1}"
+        for index, item in enumerate(obstacles if isinstance(obstacles, list) else ())
+        for key, value in (item.items() if isinstance(item, dict) else ())
+        if key.startswith("spread_") and value
+    ]
+    if data.get("scatter"):
+        varied.append("[[scatter]]")
+    if varied:
+        what = f'rays = "mesh" needs the same layout in all trials, but {varied[0]} makes them differ'
+        report.add(("sensors", "lidar", "rays"), what, 'rays = "shapes", or no [[scatter]] and no spread_* of obstacles')
 
 
 def _check_whole(span: float, lidar: dict[str, Any], key: str, span_name: str, report: Report) -> None:

@@ -69,7 +69,9 @@ def controller_class(name: str, folder: Path) -> Any:
         ) from None
     except Exception as error:
         # A user's module may raise anything while it is imported; it belongs in one sentence with its place.
-        raise ScenarioError(Problem(where, f"importing {module_name} failed: {type(error).__name__}: {error}")) from error
+        raise ScenarioError(
+            Problem(where, f"importing {module_name} failed: {type(error).__name__}: {error}")
+        ) from error
     finally:
         sys.path.remove(str(folder))
     kind = getattr(module, class_name, None)
@@ -112,6 +114,6 @@ def contract_problems(kind: Any) -> list[tuple[str, str]]:
 def _is_sector(reads: Any) -> bool:
     try:
         low, high = reads
-        return -180.0 <= low < high <= 180.0
+        return bool(-180.0 <= low < high <= 180.0)
     except (TypeError, ValueError):
         return False

@@ -6,39 +6,51 @@ A mask may be too wide, never too narrow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from fieldworthy.core.engine import Engine
-from fieldworthy.core.lanes import Scalar, atan2, cos, maximum, minimum, sin, sqrt
+from fieldworthy.core.lanes import Scalar, atan2, cos, logical_or, maximum, minimum, select, sin, sqrt
 from fieldworthy.core.lanes import abs as magnitude
 from fieldworthy.environment.clearance import point_to_segment_square
 from fieldworthy.environment.primitives import BITS, Table, entry, footprint
 
 MARGIN_M = 0.3
-"""Widening of every primitive: more than a boat moves, and more than rounding, while one bin is swept (2 ms)."""
+"""Widening of every primitive: more than rounding, and than interpolated poses lie beside the true path."""
 
 MARGIN_RAD = 0.02
+
+FASTEST_M_S = 40.0
+"""Speed of approach that masks allow for during the time they stand for (78 knots)."""
+
+FASTEST_TURN_RAD_S = 2.0
+"""Rate of turn, roll and pitch that they allow for."""
 
 Test = Callable[[tuple[Scalar, ...]], Any]
 """From the numbers of a primitive to whether it is worth an exact test."""
 
 
-def mask_word(engine: Engine, table: Table, row: Any, word: Any, t_s: Scalar, worth: Test) -> Any:
-    """UInt32: bit k tells whether primitive 32 * word + k of the trial in `row` is worth an exact test at `t_s`."""
+def mask_word(engine: Engine, table: Table, row: Any, word: Any, t_s: Scalar, worth: Test, among: Any = None) -> Any:
+    """UInt32: bit k tells whether primitive 32 * word + k of the trial in `row` is worth an exact test at `t_s`.
+
+    among: UInt32, a wider mask of the same word, where there is one: only what it marks is looked at.
+    """
     import drjit as dr
 
     uint = engine.UInt32
     count = dr.gather(uint, table.count, row * table.row_scale)
     first = word * BITS
+    used = dr.minimum(count - dr.minimum(first, count), BITS)
+    every = dr.select(used == BITS, uint(0xFFFFFFFF), (uint(1) << dr.minimum(used, BITS - 1)) - 1)
 
-    def step(bit: Any, mask: Any) -> tuple[Any, Any]:
-        used = first + bit < count
-        numbers = entry(table, row * table.stride + first + bit, t_s, engine.Float, used)
-        return bit + 1, mask | dr.select(used & worth(numbers), uint(1) << bit, uint(0))
+    def step(left: Any, mask: Any) -> tuple[Any, Any]:
+        bit = dr.tzcnt(left)
+        numbers = entry(table, row * table.stride + first + bit, t_s, engine.Float, left != 0)
+        return left & (left - 1), mask | dr.select((left != 0) & worth(numbers), uint(1) << bit, uint(0))
 
-    more = dr.minimum(count - dr.minimum(first, count), BITS)
-    _, mask = dr.while_loop((uint(0), uint(0)), lambda bit, mask: bit < more, step)
+    left = every if among is None else every & among
+    _, mask = dr.while_loop((left, uint(0)), lambda left, mask: left != 0, step)
     return mask
 
 
@@ -48,11 +60,7 @@ def within_reach(kind: str, north_m: Scalar, east_m: Scalar, reach_m: Scalar) ->
     def worth(numbers: tuple[Scalar, ...]) -> Any:
         points, radius = footprint(kind, numbers)
         if len(points) == 3:
-            # A triangle is inside the circle about its centre; it needs no closer look.
-            (a_n, a_e), (b_n, b_e), (c_n, c_e) = points
-            n, e = (a_n + b_n + c_n) / 3.0, (a_e + b_e + c_e) / 3.0
-            spread = maximum(_square(a_n - n, a_e - e), maximum(_square(b_n - n, b_e - e), _square(c_n - n, c_e - e)))
-            return sqrt(_square(n - north_m, e - east_m)) < reach_m + sqrt(spread) + MARGIN_M
+            return sqrt(_triangle_square(points, north_m, east_m)) < reach_m + MARGIN_M
         (a_n, a_e), (b_n, b_e) = points[0], points[-1]
         square = point_to_segment_square(north_m, east_m, a_n, a_e, b_n, b_e)
         return sqrt(square) < reach_m + radius + MARGIN_M
@@ -60,9 +68,12 @@ def within_reach(kind: str, north_m: Scalar, east_m: Scalar, reach_m: Scalar) ->
     return worth
 
 
-def within_wedge(kind: str, north_m: Scalar, east_m: Scalar, corners: list[tuple[Scalar, Scalar]]) -> Test:
+def within_wedge(
+    kind: str, north_m: Scalar, east_m: Scalar, corners: list[tuple[Scalar, Scalar]], spare_s: float = 0.0
+) -> Test:
     """Worth it where rays from (north, east) within the wedge of directions can meet the primitive.
 
+    spare_s: time that vehicle and primitive may have moved and turned for since the wedge was laid.
     corners: horizontal parts (north, east) of the directions at the bin's four corners. Along a column the direction is
         cos e * forward + sin e * up, whose horizontal part turns one way only with the elevation e: so every
         direction of the bin lies between the extreme corners.
@@ -73,12 +84,12 @@ def within_wedge(kind: str, north_m: Scalar, east_m: Scalar, corners: list[tuple
     widest: Scalar = 0.0
     for n, e in corners:
         widest = maximum(widest, magnitude(atan2(axis_n * e - axis_e * n, axis_n * n + axis_e * e)))
-    half = widest + MARGIN_RAD
+    half = widest + MARGIN_RAD + FASTEST_TURN_RAD_S * spare_s
     c, s = cos(minimum(half, 1.4)), sin(minimum(half, 1.4))
 
     def worth(numbers: tuple[Scalar, ...]) -> Any:
         points, radius = footprint(kind, numbers)
-        wide = radius + MARGIN_M
+        wide = radius + MARGIN_M + FASTEST_M_S * spare_s
         outside: list[Any] = []
         for n, e in points:
             ahead = (n - north_m) * axis_n + (e - east_m) * axis_e
@@ -89,6 +100,17 @@ def within_wedge(kind: str, north_m: Scalar, east_m: Scalar, corners: list[tuple
         return ~(outside[0] | outside[1] | outside[2]) | (half > 1.4)
 
     return worth
+
+
+def _triangle_square(corners: list[tuple[Scalar, Scalar]], north_m: Scalar, east_m: Scalar) -> Scalar:
+    """Squared distance [m^2] of a point to a filled triangle, 0 inside."""
+    square: Scalar = math.inf
+    least, most = math.inf, -math.inf
+    for (a_n, a_e), (b_n, b_e) in zip(corners, corners[1:] + corners[:1], strict=True):
+        square = minimum(point_to_segment_square(north_m, east_m, a_n, a_e, b_n, b_e), square)
+        side = (b_n - a_n) * (east_m - a_e) - (b_e - a_e) * (north_m - a_n)
+        least, most = minimum(side, least), maximum(side, most)
+    return select(logical_or(least >= 0.0, most <= 0.0), 0.0, square)
 
 
 def _square(x: Scalar, y: Scalar) -> Scalar:

@@ -14,13 +14,14 @@ from typing import Any
 
 from fieldworthy.core.engine import Engine, take
 from fieldworthy.core.lanes import Scalar, cos, minimum, select, sin
+from fieldworthy.core.lanes import abs as magnitude
 from fieldworthy.core.random import normal_pair, stream_words, unit_uniform
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx, quat_multiply, rotate
 from fieldworthy.environment import rays
 from fieldworthy.environment.primitives import DISTANCE_LAW, Table, entry, shifted, velocity
-from fieldworthy.sensors.candidates import for_each_candidate, mask_word, within_reach, within_wedge
+from fieldworthy.sensors.candidates import FASTEST_M_S, for_each_candidate, mask_word, within_reach, within_wedge
 from fieldworthy.sensors.scan_pattern import ScanPattern
-from fieldworthy.vehicles.track import Track, pose_at
+from fieldworthy.core.track import Track, pose_at
 
 BIN_COLUMNS = 28
 """Columns that share one candidate mask: 5.6 degrees of a VLP-16."""
@@ -90,7 +91,7 @@ class _Column:
     above: Vec3
 
 
-def cull(
+def around(
     engine: Engine,
     shape: LidarShape,
     table: Table,
@@ -100,9 +101,39 @@ def cull(
     row: Any,
     index: Any,
 ) -> Any:
+    """What a whole sweep can reach of one table at rest: UInt32 [lanes * words], `index` counting them.
+
+    A first, coarse answer for long tables, so that `cull` need not look at a whole harbour for every bin.
+    """
+    import drjit as dr
+
+    word, lane = index % table.words, index // table.words
+    row = dr.gather(engine.UInt32, row, lane)
+    p = take(parameters, row)
+    half_s = 0.5 * shape.pattern.period_s
+    pose = pose_at(track, lane, time.first_tick, engine.Float(0.5 * shape.ticks), engine.UInt32)
+    # The mount may swing to any side of the vehicle's own place.
+    swing = magnitude(p.forward_m) + magnitude(p.right_m) + magnitude(p.up_m)
+    reach = p.range_max_m + FASTEST_M_S * half_s + swing
+    return mask_word(
+        engine, table, row, word, time.start_s, within_reach(table.kind, pose.north_m, pose.east_m, reach)
+    )
+
+
+def cull(
+    engine: Engine,
+    shape: LidarShape,
+    table: Table,
+    track: Track,
+    time: SweepTime,
+    parameters: LidarParameters,
+    row: Any,
+    near: Any,
+    index: Any,
+) -> Any:
     """Candidate masks of one table: UInt32 [lanes * bins * words], `index` counting them.
 
-    row: UInt32 [lanes], the row of each lane in the tables.
+    row: UInt32 [lanes], the row of each lane in the tables.      near: from `around`, or None to look at everything.
     """
     import drjit as dr
 
@@ -121,9 +152,14 @@ def cull(
         for elevation in (min(pattern.elevation_rad), max(pattern.elevation_rad)):
             d = _direction(centre, azimuth, elevation)
             corners.append((d.x, d.y))
-    t_s = time.start_s + middle
-    reach = within_reach(table.kind, centre.origin.x, centre.origin.y, p.range_max_m)
-    wedge = within_wedge(table.kind, centre.origin.x, centre.origin.y, corners)
+    # Undistorted sweeps see everything, the shapes too, where it is at the sweep's end.
+    t_s = time.start_s + (middle if shape.distorted else pattern.period_s)
+    spare_s = 0.5 * BIN_COLUMNS * pattern.firing_period_s if shape.distorted else 0.0
+    reach_m = p.range_max_m + FASTEST_M_S * spare_s
+    wedge = within_wedge(table.kind, centre.origin.x, centre.origin.y, corners, spare_s)
+    if near is not None:
+        return mask_word(engine, table, row, word, t_s, wedge, dr.gather(engine.UInt32, near, lane * table.words + word))
+    reach = within_reach(table.kind, centre.origin.x, centre.origin.y, reach_m)
     return mask_word(engine, table, row, word, t_s, lambda numbers: reach(numbers) & wedge(numbers))
 
 
@@ -139,12 +175,13 @@ def sweep(
     trial: Any,
     key: tuple[Any, Any],
     index: Any,
-    mesh_distance: Callable[[rays.Ray], Scalar] | None = None,
+    mesh_distance: Callable[[rays.Ray, Scalar], Scalar] | None = None,
 ) -> tuple[Any, ...]:
     """Readings of one sweep: for each channel the ranges [m], Float [lanes * columns], column after column.
 
     row, trial: UInt32 [lanes], row in the tables and trial number (the noise belongs to the trial).
-    index: UInt32 [lanes * columns], counting.      mesh_distance: further distances, from a mesh scene.
+    index: UInt32 [lanes * columns], counting.
+    mesh_distance: further distances, from a mesh scene, of a ray and the distance beyond which no hit counts.
     Equation: r' = r + sigma n, dropped below range_min; P = O + r d.      Source: seed A, equations (2) and (3)
     Limits: a beam is a line (no divergence), every surface returns, orientation moves linearly within one firing.
     """
@@ -177,7 +214,10 @@ def sweep(
 
         nearest = for_each_candidate(engine, table, mask, base, row, nearest, visit)
     if mesh_distance is not None:
-        nearest = tuple(minimum(old, mesh_distance(beam)) for old, beam in zip(nearest, beams, strict=True))
+        nearest = tuple(
+            minimum(old, mesh_distance(beam, minimum(old, p.range_max_m)))
+            for old, beam in zip(nearest, beams, strict=True)
+        )
 
     trial = dr.gather(engine.UInt32, trial, lane)
     silent = p.range_max_m if shape.no_hit == "max" else engine.Float(rays.MISS)

@@ -166,10 +166,8 @@ def _result(scenario: Scenario, asked: int, flights: list[_Flight], stopped: str
         clearance_m=joined(lambda f: f.clearance, np.float64),
         path_m=joined(lambda f: f.path, np.float64),
         redrawn=joined(lambda f: f.built.redrawn, np.int64),
-        parameters={
-            name: joined(lambda f, name=name: f.built.drawn[name], np.float64) for name in scenario.randomize
-        },
-        t_s=np.arange(longest) * every,
+        parameters={name: joined(_drawn(name), np.float64) for name in scenario.randomize},
+        t_s=np.arange(longest, dtype=np.float64) * every,
         length=joined(lambda f: f.length, np.int32),
         tracks={name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {},
         layouts=tuple(w.layouts[r] for w, row in zip(worlds, rows, strict=True) for r in row),
@@ -178,6 +176,10 @@ def _result(scenario: Scenario, asked: int, flights: list[_Flight], stopped: str
         sim_s=flown,
         rays=sum(flight.rays for flight in flights),
     )
+
+
+def _drawn(name: str) -> Callable[[_Flight], NDArray[np.float64]]:
+    return lambda flight: flight.built.drawn[name]
 
 
 def _tracks(flight: _Flight, rows: NDArray[np.intp], longest: int) -> dict[str, NDArray[Any]]:

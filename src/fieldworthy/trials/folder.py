@@ -74,10 +74,7 @@ def write_run(folder: Path, result: Result, command: str) -> None:
     _write_trials(folder / "trials.csv", result)
     np.savez_compressed(
         folder / "trajectories.npz",
-        t_s=result.t_s,
-        length=result.length,
-        trial=result.trial,
-        **result.tracks,
+        **{"t_s": result.t_s, "length": result.length, "trial": result.trial, **result.tracks},  # type: ignore[arg-type]
     )
     _write_layouts(folder / "layouts.json", result.layouts)
 
@@ -191,7 +188,11 @@ def _git_commit() -> str | None:
         return None
     try:
         answer = subprocess.run(
-            ["git", "-C", str(root), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, timeout=5, check=True
+            ["git", "-C", str(root), "rev-parse", "--short", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError):
         return None

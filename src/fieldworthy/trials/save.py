@@ -19,6 +19,6 @@ def save(result: Result, folder: Path | str | None = None, command: str | None =
 
     def write(part: Path) -> None:
         write_run(part, result, command or command_line())
-        write_report(part)
+        write_report(part, shown_as=target)
 
     return write_whole(target, write)

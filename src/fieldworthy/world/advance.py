@@ -12,7 +12,7 @@ from fieldworthy.core.engine import frozen, take
 from fieldworthy.core.struct import map_leaves
 from fieldworthy.sensors.scan import thinned as thinned_scan
 from fieldworthy.vehicles.boat import BoatCommand, BoatState
-from fieldworthy.vehicles.track import Track
+from fieldworthy.core.track import Track
 from fieldworthy.world.decide import decide, first_memory
 from fieldworthy.world.look import look
 from fieldworthy.world.motion import boat_pose, move, near_masks

@@ -82,7 +82,9 @@ def _decide_in_numpy(world: World, state: State, t_s: float, period_s: float) ->
     for name, values in command.memory.items():
         if name not in memory:
             known = ", ".join(memory) or "nothing"
-            raise FieldworthyError(f"the controller keeps '{name}', which its `memory` does not declare; it has {known}")
+            raise FieldworthyError(
+                f"the controller keeps '{name}', which its `memory` does not declare; it has {known}"
+            )
         memory[name] = np.broadcast_to(np.asarray(values, dtype=np.float64), (state.lanes,)).copy()
     flying = np.asarray(state.progress.outcome) == RUNNING
     old = state.command

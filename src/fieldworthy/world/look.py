@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fieldworthy.core.engine import frozen
-from fieldworthy.sensors.lidar import SweepTime, cull, sweep
+from fieldworthy.sensors.lidar import SweepTime, around, cull, sweep
 from fieldworthy.sensors.scan import Scan
 from fieldworthy.sensors.scan_pattern import first_firing
 from fieldworthy.world.state import State, World
@@ -13,7 +13,7 @@ from fieldworthy.world.state import State, World
 
 def look(world: World, state: State) -> Scan:
     """The readings of the sweep that ends at `state.tick`, which is a whole number of sweeps."""
-    engine, shape, mesh = world.engine, world.lidar_shape, world.mesh
+    engine, shape = world.engine, world.lidar_shape
     assert shape is not None
     pattern = shape.pattern
     ticks, slots = world.timing.sweep, state.track.slots
@@ -29,13 +29,30 @@ def look(world: World, state: State) -> Scan:
     )
 
     def kernel(
-        tables: Any, track: Any, time: Any, parameters: Any, row: Any, trials: Any, key: Any, index: Any, places: Any
+        tables: Any,
+        mesh: Any,
+        track: Any,
+        time: Any,
+        parameters: Any,
+        row: Any,
+        trials: Any,
+        key: Any,
+        index: Any,
+        wide: Any,
+        places: Any,
     ) -> Any:
         import drjit as dr
 
+        near = tuple(
+            around(engine, shape, table, track, time, parameters, row, place)
+            if table.many_words and not table.moving
+            else None
+            for table, place in zip(tables, wide, strict=True)
+        )
+        dr.eval(near)
         masks = tuple(
-            cull(engine, shape, table, track, time, parameters, row, place)
-            for table, place in zip(tables, places, strict=True)
+            cull(engine, shape, table, track, time, parameters, row, part, place)
+            for table, part, place in zip(tables, near, places, strict=True)
         )
         dr.eval(masks)
         trial = dr.gather(engine.UInt32, trials, row)
@@ -45,6 +62,7 @@ def look(world: World, state: State) -> Scan:
     tables = tuple(table for table in world.tables if table.moving or world.mesh is None)
     ranges = world.kernel("look", lambda: frozen(kernel))(
         tables,
+        world.mesh,
         state.track,
         time,
         world.lidar,
@@ -52,6 +70,7 @@ def look(world: World, state: State) -> Scan:
         world.trial_lanes,
         world.lidar_key,
         world.counting(state.lanes * pattern.columns),
+        tuple(world.counting(state.lanes * table.word_count) for table in tables),
         tuple(world.counting(state.lanes * shape.bins * table.word_count) for table in tables),
     )
     return Scan(ranges, world.counting(state.lanes * pattern.columns), time.firing_shift_s, time.start_s, pattern)

@@ -10,10 +10,10 @@ from fieldworthy.core.lanes import is_finite, maximum, minimum, sqrt
 from fieldworthy.core.struct import leaves, where
 from fieldworthy.environment.primitives import Table, entry
 from fieldworthy.environment.sea import Sea, ride
-from fieldworthy.sensors.candidates import for_each_candidate, mask_word, within_reach
+from fieldworthy.sensors.candidates import FASTEST_M_S, for_each_candidate, mask_word, within_reach
 from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState, boat_rates
 from fieldworthy.vehicles.hull import Hull, can_touch, hull_distance
-from fieldworthy.vehicles.track import Pose, Track, write_pose
+from fieldworthy.core.track import Pose, Track, write_pose
 from fieldworthy.world.state import (
     CLEARANCE_HORIZON_M,
     COLLISION,
@@ -26,9 +26,6 @@ from fieldworthy.world.state import (
     Progress,
     Timing,
 )
-
-FASTEST_M_S = 40.0
-"""Speed of approach that candidate masks allow for between two calls (78 knots)."""
 
 
 def boat_pose(boat: BoatState, sea: Sea, p: BoatParameters, t_s: Any) -> Pose:
@@ -96,9 +93,7 @@ def move(
 
             def visit(index: Any, nearest: Any, table: Table = table) -> Any:
                 numbers = entry(table, index, t_s, engine.Float)
-                return minimum(
-                    hull_distance(hull, table.kind, numbers, at.north_m, at.east_m, at.heading_rad), nearest
-                )
+                return minimum(hull_distance(hull, table.kind, numbers, at.north_m, at.east_m, at.heading_rad), nearest)
 
             nearest = for_each_candidate(engine, table, mask, lane * table.words, row, nearest, visit)
         return nearest

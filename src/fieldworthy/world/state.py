@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import Engine
+from fieldworthy.environment.mesh import MeshScene
 from fieldworthy.environment.primitives import Table
-from fieldworthy.environment.rays import Ray
 from fieldworthy.environment.sea import Sea
 from fieldworthy.environment.shapes import Layout
 from fieldworthy.sensors.lidar import LidarParameters, LidarShape
 from fieldworthy.sensors.scan import Scan
 from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState
 from fieldworthy.vehicles.hull import Hull
-from fieldworthy.vehicles.track import Track
+from fieldworthy.core.track import Track
 
 OUTCOMES = ("running", "goal", "collision", "timeout", "left area", "non-finite")
 RUNNING, GOAL, COLLISION, TIMEOUT, LEFT_AREA, NON_FINITE = range(6)
@@ -109,8 +109,8 @@ class World:
     """Key of the range noise, UInt32 scalars."""
     trial_lanes: Any
     """`trials` as UInt32 lanes."""
-    mesh: Callable[[Ray], Any] | None
-    """Distance of a ray to the mesh of all shapes at rest, or None: closed forms only."""
+    mesh: MeshScene | None
+    """All shapes at rest as a mesh that rays are cast against, or None: closed forms only."""
     controller: Any
     parameters: Any
     """What the controller's method gets: its dataclass, with lanes in place of numbers for a compiled one."""

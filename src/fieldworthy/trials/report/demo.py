@@ -68,7 +68,7 @@ def _page(folder: Path, pairs: list[tuple[DemoRow, RunData]]) -> str:
         body.append(f'<p class="then">{plural(total, "trial")}, {with_unit(wall, "s")} of computing.</p>')
         body.append(page.figure(_table(folder, pairs)))
         body.append(_comparison_section(finished))
-        css = "three" if len(finished) >= 3 else "pair"
+        css = "three" if len(finished) == 3 else "pair"
         figures = "".join(_map_figure(folder, i, *pair) for i, pair in enumerate(finished))
         body.append(f'<h2>Tracks</h2><div class="{css}">{figures}</div>')
     body.append("<h2>How this was made</h2>")

@@ -1,0 +1,41 @@
+"""`fieldworthy list`: what comes with the package."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+
+import click
+
+KINDS = ("scenarios", "boats", "lidars", "controllers")
+
+
+@click.command("list")
+@click.argument("kind", required=False, type=click.Choice(KINDS))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(kind: str | None, as_json: bool) -> None:
+    """List what comes with the package: scenarios, boats, lidars, controllers."""
+    from fieldworthy.catalog import load_entry, names
+    from fieldworthy.scenario import built_in_names, load
+    from fieldworthy.scenario.plug_in import CONTROLLERS
+
+    def first_line(text: str | None) -> str:
+        return (text or "").strip().splitlines()[0]
+
+    found = {
+        "scenarios": lambda: {name: load(name).title for name in built_in_names()},
+        "boats": lambda: {name: load_entry("boat", name).title for name in names("boat")},
+        "lidars": lambda: {name: load_entry("lidar", name).title for name in names("lidar")},
+        "controllers": lambda: {
+            name: first_line(import_module(kind.__module__).__doc__) for name, kind in CONTROLLERS.items()
+        },
+    }
+    listed = {name: make() for name, make in found.items() if kind in (None, name)}
+    if as_json:
+        click.echo(json.dumps(listed))
+        return
+    for title, entries in listed.items():
+        click.secho(title, bold=True)
+        width = max(map(len, entries))
+        for name, text in entries.items():
+            click.echo(f"  {name:<{width}}  {text}")

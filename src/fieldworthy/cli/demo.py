@@ -1,0 +1,88 @@
+"""`fieldworthy demo`: the paper's scenarios beside its figures."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """What the paper's table says of a scenario."""
+
+    label: str
+    scenario: str
+    success: tuple[float, float]
+    time_s: tuple[float, float]
+    note: str = ""
+
+
+PAPER = (
+    PaperRow("A", "boat-buoy", (0.9, 0.9), (22.0, 22.0)),
+    PaperRow("B", "boat-field", (0.7, 0.8), (30.0, 35.0), "five obstacles"),
+    PaperRow("B, 35", "boat-field-35", (0.7, 0.8), (30.0, 35.0), "thirty-five obstacles, as the paper's text has it"),
+    PaperRow("C", "boat-channel", (0.6, 0.7), (40.0, 40.0)),
+)
+"""Table 1 of the LiDAR boat paper (10 trials each)."""
+
+
+@click.command("demo")
+@click.option("--trials", type=click.IntRange(min=1), default=10, show_default=True, help="Trials a scenario.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder for the results.")
+def command(trials: int, out: Path | None) -> None:
+    """Fly the three scenarios of the LiDAR boat paper, 10 trials each, and compare with its table."""
+    from rich.table import Table
+
+    from fieldworthy.cli.show import number, percent, stderr, stdout, watching
+    from fieldworthy.scenario import load
+    from fieldworthy.trials.campaign import fly
+    from fieldworthy.trials.folder import check_free, command_line, default_folder, write_run, write_whole
+    from fieldworthy.trials.report import DemoRow, write_demo_report, write_report
+
+    folder = out or default_folder("demo")
+    check_free(folder)
+    began = time.monotonic()
+    table = Table(box=None, pad_edge=False, header_style="bold", title="Paper and ours", title_justify="left")
+    for name in ("", "scenario", "paper: success", "ours", "95 % interval", "paper: time", "ours", "collisions"):
+        table.add_column(name, justify="right" if "ours" in name or "paper" in name or "%" in name else "left")
+    results = []
+    for row in PAPER:
+        scenario = load(row.scenario, [f"trials={trials}"])
+        with watching(f"{row.label}  {row.scenario}") as progress:
+            result = fly(scenario, progress=progress)
+        if result.stopped_by:
+            stderr().print(f"stopped by {result.stopped_by}: nothing is written", markup=False)
+            sys.exit(130)
+        results.append(result)
+        s = result.summary()
+        low, high = s["success"]["ci95"]
+        table.add_row(
+            row.label, row.scenario, _range(row.success, 100, "%"), percent(s["success"]["rate"]),
+            f"{100 * low:.0f} to {100 * high:.0f} %", _range(row.time_s, 1, "s"), number(s["time_s"]["mean"], "s"),
+            str(s["collisions"]),
+        )  # fmt: skip
+        stderr().print(f"{row.label}: {s['success']['count']} of {s['finished']} reached the goal")
+
+    def write(part: Path) -> None:
+        rows = []
+        for row, result in zip(PAPER, results, strict=True):
+            run = part / row.scenario
+            run.mkdir()
+            write_run(run, result, command_line())
+            write_report(run, shown_as=folder / row.scenario)
+            rows.append(DemoRow(run, row.label, row.success, row.time_s, 10, row.note))
+        write_demo_report(part, rows)
+
+    write_whole(folder, write)
+    stdout().print(table)
+    click.echo(f"{len(results) * trials} trials in {time.monotonic() - began:.1f} s, compilation included")
+    click.echo(f"report: {folder / 'report.html'}")
+
+
+def _range(values: tuple[float, float], factor: float, unit: str) -> str:
+    low, high = (f"{factor * value:.0f}" for value in values)
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"

@@ -1,0 +1,76 @@
+"""`fieldworthy run`: fly a campaign."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def overrides(trials: int | None, seed: int | None, settings: tuple[str, ...]) -> list[str]:
+    """All `path=value` overrides of a command, the short options last because they are the most explicit."""
+    found = list(settings)
+    if trials is not None:
+        found.append(f"trials={trials}")
+    if seed is not None:
+        found.append(f"seed={seed}")
+    return found
+
+
+scenario_options = [
+    click.argument("scenario"),
+    click.option("--trials", type=click.IntRange(min=1), metavar="N", help="How many trials."),
+    click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Seed of everything random."),
+    click.option("--set", "settings", multiple=True, metavar="PATH=VALUE",
+                 help="Override one value, e.g. sensors.lidar.noise_m=0.1; may be given again."),
+    click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder for the results."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table."),
+]  # fmt: skip
+
+
+def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that every command on a scenario has."""
+    for option in reversed(scenario_options):
+        function = option(function)
+    return function
+
+
+@click.command("run")
+@with_options
+def command(
+    scenario: str, trials: int | None, seed: int | None, settings: tuple[str, ...], out: Path | None, as_json: bool
+) -> None:
+    """Fly SCENARIO (a built-in name or a TOML file) and write its report.
+
+    The results go to runs/NAME-DATE-TIME unless --out says otherwise. Ctrl-C keeps the trials that have finished.
+    """
+    from fieldworthy.cli.show import stderr, stdout, summary_table, watching
+    from fieldworthy.scenario import load
+    from fieldworthy.trials.campaign import fly
+    from fieldworthy.trials.folder import check_free, command_line, default_folder
+    from fieldworthy.trials.save import save
+
+    loaded = load(scenario, overrides(trials, seed, settings))
+    folder = out or default_folder(loaded.name)
+    check_free(folder)
+    with watching(loaded.name) as progress:
+        result = fly(loaded, progress=progress)
+    summary = result.summary()
+    if len(result.trial):
+        summary["report"] = str(save(result, folder, command_line()) / "report.html")
+    if as_json:
+        click.echo(json.dumps(summary))
+    else:
+        stdout().print(summary_table([summary]))
+        if summary["report"]:
+            click.echo(f"report: {summary['report']}")
+    if result.stopped_by:
+        kept = f"{len(result.trial)} of {result.asked} trials had finished" + (
+            " and are kept" if len(result.trial) else ""
+        )
+        stderr().print(f"stopped by {result.stopped_by}: {kept}", markup=False)
+        sys.exit(130 if result.stopped_by == "Ctrl-C" else 2)

@@ -1,0 +1,111 @@
+"""What a run shows while it works and when it is done. Progress goes to stderr, results to stdout."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from fieldworthy.trials.campaign import Progress
+
+STYLE = {"goal": "green", "collision": "red", "timeout": "yellow", "left area": "yellow", "non-finite": "magenta"}
+
+QUIET_EVERY_S = 5.0
+"""Time between two progress lines where there is no terminal."""
+
+
+def stderr() -> Console:
+    """Where progress goes."""
+    return Console(stderr=True, highlight=False)
+
+
+def stdout() -> Console:
+    """Where results go; wide enough when piped that no row is cut."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 140, soft_wrap=True)
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage."""
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def number(value: float | None, unit: str, digits: int = 1) -> str:
+    """A figure with its unit, or a dash where it is not defined."""
+    return "–" if value is None else f"{value:.{digits}f} {unit}"
+
+
+@contextmanager
+def watching(label: str, quiet: bool = False) -> Iterator[Callable[[Progress], None]]:
+    """A callback for `fly` that draws a live line of counts with a bar and the time left.
+
+    Without a terminal a plain line comes every few seconds; with `quiet` nothing does.
+    """
+    console, began, last = stderr(), time.monotonic(), [time.monotonic()]
+    if quiet:
+        yield lambda _: None
+        return
+    if not console.is_terminal:
+
+        def plain(step: Progress) -> None:
+            if time.monotonic() - last[0] >= QUIET_EVERY_S:
+                last[0] = time.monotonic()
+                print(f"{label}: {_line(step)}, {_left(step, began)}", file=sys.stderr, flush=True)
+
+        yield plain
+        return
+    with Live(_starting(label), console=console, refresh_per_second=8, transient=True) as live:
+        yield lambda step: live.update(_picture(label, step, began))
+
+
+def _starting(label: str) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row(f"[bold]{label}[/]", "drawing layouts, compiling kernels (about 2 s, first run only) …")
+    return grid
+
+
+def _picture(label: str, step: Progress, began: float) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    counts = "  ".join(f"[{STYLE[name]}]{name} {n}[/]" for name, n in step.outcomes.items() if n)
+    bar = ProgressBar(total=1.0, completed=step.share, width=30)
+    grid.add_row(f"[bold]{label}[/]", bar, f"{step.finished} of {step.trials} trials", counts, _left(step, began))
+    return grid
+
+
+def _line(step: Progress) -> str:
+    counts = ", ".join(f"{name} {n}" for name, n in step.outcomes.items() if n)
+    return f"{step.finished} of {step.trials} trials" + (f" ({counts})" if counts else "")
+
+
+def _left(step: Progress, began: float) -> str:
+    spent = time.monotonic() - began
+    if step.share < 0.02:
+        return ""
+    return f"about {spent * (1.0 - step.share) / step.share:.0f} s left at most"
+
+
+def summary_table(summaries: list[dict[str, Any]], title: str = "") -> Table:
+    """Campaigns as rows."""
+    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for name in ("scenario", "trials", "success", "95 % interval", "collisions", "mean time", "min clearance", "speed"):
+        table.add_column(name, justify="left" if name == "scenario" else "right")
+    for s in summaries:
+        interval = s["success"]["ci95"]
+        pace = s["sim_s"] / s["wall_s"] if s["wall_s"] else 0.0
+        table.add_row(
+            s["scenario"],
+            str(s["finished"]) if s["finished"] == s["trials"] else f"{s['finished']} of {s['trials']}",
+            percent(s["success"]["rate"]),
+            "–" if interval is None else f"{100 * interval[0]:.0f} to {100 * interval[1]:.0f} %",
+            str(s["collisions"]),
+            number(s["time_s"]["mean"], "s"),
+            number(s["clearance_m"]["min"], "m", 2),
+            f"{pace:.0f}x",
+        )
+    return table

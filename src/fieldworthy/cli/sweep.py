@@ -1,0 +1,105 @@
+"""`fieldworthy sweep`: the campaign at every combination of some values."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fieldworthy.cli.run import overrides, with_options
+
+
+def parse_vary(text: str) -> tuple[str, list[Any]]:
+    """`path=v1,v2,…` as a path and its values; a list of lists in TOML brackets works too.
+
+    Raises: click.UsageError
+    """
+    path, equals, values = text.partition("=")
+    if not equals or not path.strip() or not values.strip():
+        raise click.UsageError(f"--vary {text}: valid: PATH=VALUE,VALUE,… such as sensors.lidar.noise_m=0,0.05,0.1")
+    try:
+        found = tomllib.loads(f"v = [{values}]")["v"]
+    except tomllib.TOMLDecodeError:
+        # Words need no quotes on a command line.
+        found = [_value(word.strip()) for word in values.split(",")]
+    if len(set(map(repr, found))) != len(found):
+        raise click.UsageError(f"--vary {text}: a value is given twice")
+    return path.strip(), found
+
+
+def _value(word: str) -> Any:
+    try:
+        return tomllib.loads(f"v = {word}")["v"]
+    except tomllib.TOMLDecodeError:
+        return word
+
+
+@click.command("sweep")
+@with_options
+@click.option("--vary", "varied", multiple=True, required=True, metavar="PATH=V1,V2,…",
+              help="A value to vary and what it takes; given again, all combinations are flown.")  # fmt: skip
+def command(
+    scenario: str, trials: int | None, seed: int | None, settings: tuple[str, ...], out: Path | None, as_json: bool,
+    varied: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Fly SCENARIO at every combination of the values of --vary.
+
+    Every point flies the same trials with the same seed, so that differences come from the values.
+    """
+    from rich.table import Table
+
+    from fieldworthy.cli.show import number, percent, stderr, stdout, watching
+    from fieldworthy.scenario import load
+    from fieldworthy.trials.campaign import Progress
+    from fieldworthy.trials.folder import check_free, command_line, default_folder
+    from fieldworthy.trials.sweep import save_sweep, sweep
+
+    pairs = [parse_vary(text) for text in varied]
+    names = [path for path, _ in pairs]
+    if len(set(names)) != len(names):
+        raise click.UsageError("--vary: a path is given twice; valid: each path once, with all its values")
+    vary = dict(pairs)
+    loaded = load(scenario, overrides(trials, seed, settings))
+    folder = out or default_folder(f"{loaded.name}-sweep")
+    check_free(folder)
+    with watching(loaded.name) as show:
+
+        def progress(point: int, points: int, values: dict[str, Any], step: Progress) -> None:
+            share = (point + step.share) / points
+            show(Progress(point * step.trials + step.finished, points * step.trials, step.outcomes, share))
+
+        points = sweep(loaded, vary, progress=progress)
+    if points:
+        save_sweep(folder, loaded, vary, points, command_line())
+    report = str(folder / "report.html") if points else None
+    rows = [{"values": point.values, **point.result.summary()} for point in points]
+    if as_json:
+        click.echo(json.dumps({"scenario": loaded.name, "vary": vary, "points": rows, "report": report}))
+    else:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in [*names, "trials", "success", "95 % interval", "collisions", "mean time", "mean clearance"]:
+            table.add_column(name, justify="right")
+        for row in rows:
+            low, high = row["success"]["ci95"] or (None, None)
+            table.add_row(
+                *(str(row["values"][name]) for name in names),
+                str(row["finished"]),
+                percent(row["success"]["rate"]),
+                f"{percent(low)} to {percent(high)}",
+                str(row["collisions"]),
+                number(row["time_s"]["mean"], "s"),
+                number(row["clearance_m"]["mean"], "m", 2),
+            )
+        stdout().print(table)
+        click.echo(f"report: {report}")
+    stopped = next((point.result.stopped_by for point in points if point.result.stopped_by), "")
+    asked = 1
+    for values in vary.values():
+        asked *= len(values)
+    if stopped or len(points) < asked:
+        stderr().print(f"stopped by {stopped or 'Ctrl-C'}: {len(points)} of {asked} points are kept", markup=False)
+        sys.exit(2 if stopped not in ("", "Ctrl-C") else 130)

@@ -1,0 +1,130 @@
+"""Record one trial in full: every pose, command and LiDAR sweep, as MCAP and CSV.
+
+The trial is flown as in its campaign; the sweeps recorded are cast beside it over the full turn, with the same noise on
+the same rays, so that recording changes nothing of what it records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fieldworthy.core.vec import quat_from_euler_zyx
+from fieldworthy.scenario.build import build
+from fieldworthy.scenario.schema import Scenario
+from fieldworthy.sensors.scan import Scan, to_numpy
+from fieldworthy.trials.record import Cloud, Recording, write_csv, write_mcap
+from fieldworthy.world import Frame, World, advance, start
+from fieldworthy.world.look import look
+
+
+def record(
+    scenario: Scenario, trial: int, facts: dict[str, Any], progress: Callable[[float], None] | None = None
+) -> Recording:
+    """Fly one trial and keep everything. facts: provenance of its campaign.
+
+    Raises: ScenarioError when the scenario cannot be built.
+    """
+    world = build(scenario, [trial]).world
+    eye = build(scenario, [trial], full_sweep=True).world
+    frames: list[Frame] = []
+    clouds: list[Cloud] = []
+    state = start(world)
+    while not int(np.asarray(state.progress.outcome)[0]):
+        # A sweep is due whenever this tick ends one; the world's own are cast inside advance.
+        if state.tick % world.timing.sweep == 0:
+            clouds.append(_cloud(scenario, eye, look(eye, state)))
+        state, frame = advance(world, state)
+        frames.append(frame)
+        if progress is not None:
+            progress(state.tick / world.timing.end)
+    lidar = scenario.sensors.lidar
+    mount = quat_from_euler_zyx(*(math.radians(a) for a in (lidar.roll_deg, lidar.pitch_deg, lidar.yaw_deg)))
+    targets = [(t.north_m, t.east_m, t.radius_m) for t in (*scenario.waypoints, scenario.goal)]
+    reference = scenario.reference
+    return Recording(
+        name=scenario.name,
+        trial=trial,
+        seed=scenario.seed,
+        provenance={key: str(value) for key, value in facts.items() if key != "scenario_folder"},
+        **_samples(frames),
+        clouds=[cloud for cloud in clouds if cloud.t_start_s >= 0.0],
+        lidar_translation_frd_m=(lidar.forward_m, lidar.right_m, -lidar.up_m),
+        quat_body_from_lidar=(mount.w, mount.x, mount.y, mount.z),
+        layout=world.layouts[0],
+        goal=targets[-1],
+        waypoints=targets[:-1],
+        hull_frd_m=np.asarray(world.hull.outline),
+        reference_lon_lat_deg=(reference.lon_deg, reference.lat_deg) if reference else None,
+    )
+
+
+def write_recording(recording: Recording, folder: Path) -> tuple[Path, Path]:
+    """Write trial-K.mcap and trial-K.csv into a folder; returns both paths.
+
+    Raises: MissingExtraError without the extra 'log'; FieldworthyError when the files cannot be written.
+    """
+    mcap, csv = folder / f"trial-{recording.trial}.mcap", folder / f"trial-{recording.trial}.csv"
+    write_mcap(mcap, recording)
+    write_csv(csv, recording)
+    return mcap, csv
+
+
+def _samples(frames: list[Frame]) -> dict[str, NDArray[Any]]:
+    """Fields of Recording from frames of one lane."""
+
+    def column(name: str) -> NDArray[np.float64]:
+        return np.array([frame.values[name][0] for frame in frames], dtype=np.float64)
+
+    roll, pitch, heading = column("roll_rad"), column("pitch_rad"), column("heading_rad")
+    surge, sway, yaw_rate = column("surge_m_s"), column("sway_m_s"), column("yaw_rate_rad_s")
+    c, s = np.cos(heading), np.sin(heading)
+    quat = [quat_from_euler_zyx(float(r), float(p), float(h)) for r, p, h in zip(roll, pitch, heading, strict=True)]
+    zero = np.zeros(len(frames))
+    return {
+        "t_s": np.array([frame.t_s for frame in frames]),
+        "north_m": column("north_m"),
+        "east_m": column("east_m"),
+        "down_m": -column("up_m"),
+        "quat_ned_from_frd": np.array([(q.w, q.x, q.y, q.z) for q in quat]),
+        "vel_ned_m_s": np.stack([surge * c - sway * s, surge * s + sway * c, zero], axis=1),
+        "rate_frd_rad_s": np.stack([zero, zero, yaw_rate], axis=1),
+        "cmd_surge_m_s": column("cmd_surge_m_s"),
+        "cmd_yaw_rate_rad_s": column("cmd_yaw_rate_rad_s"),
+        "mode": np.array([frame.values["mode"][0] for frame in frames]),
+        "clearance_m": column("clearance_m"),
+    }
+
+
+def _cloud(scenario: Scenario, eye: World, scan: Scan) -> Cloud:
+    """The returns of a sweep as points in the LiDAR's own axes; rays without a return are left out."""
+    arrays = to_numpy(scan)
+    ranges = arrays.range_m[0].astype(np.float64)
+    hit = np.isfinite(ranges)
+    if scenario.sensors.lidar.no_hit == "max":
+        # Readings at exactly the greatest range are rays without a return, not points.
+        hit &= ranges != np.asarray(eye.lidar.range_max_m)[0] if eye.lidar is not None else True
+    level = np.cos(arrays.elevation_rad)[None, :]
+    directions = np.stack(
+        [
+            level * np.cos(arrays.azimuth_rad),
+            level * np.sin(arrays.azimuth_rad),
+            -np.sin(arrays.elevation_rad)[None, :] + 0.0 * arrays.azimuth_rad,
+        ],
+        axis=-1,
+    )
+    ring = np.argsort(np.argsort(arrays.elevation_rad))
+    period = scan.pattern.period_s
+    return Cloud(
+        t_start_s=arrays.start_s,
+        t_end_s=arrays.start_s + period,
+        points_frd_m=(ranges[..., None] * directions)[hit].astype(np.float32),
+        range_m=ranges[hit],
+        ring=np.broadcast_to(ring, ranges.shape)[hit].astype(np.uint16),
+        time_offset_s=arrays.time_s[hit].astype(np.float32),
+    )

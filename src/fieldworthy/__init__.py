@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fieldworthy.core.llvm import settle_llvm
+
+settle_llvm()
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ EXTRAS = {"log": ("mcap", "rosbags"), "symbols": ("casadi",)}
 def command(as_json: bool) -> None:
     """Say which compiler, device, cores and versions are used here, and try a kernel. Exit code 2 when none works."""
     from fieldworthy import __version__
-    from fieldworthy.core.engine import chosen_device, engine_facts, find_llvm, load_engine
+    from fieldworthy.core.engine import chosen_device, engine_facts, load_engine
     from fieldworthy.core.errors import EngineError
+    from fieldworthy.core.llvm import find_llvm
 
     facts: dict[str, Any] = {
         "fieldworthy": __version__,

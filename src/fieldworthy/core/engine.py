@@ -9,12 +9,9 @@ FIELDWORTHY_THREADS (worker threads of the LLVM device; default: all cores).
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
-import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -22,79 +19,13 @@ from typing import Any, Literal
 import numpy as np
 
 from fieldworthy.core.errors import EngineError
+from fieldworthy.core.llvm import INSTALL_LLVM, OLDEST_LLVM, find_llvm, llvm_version
 from fieldworthy.core.struct import map_leaves
 
 Device = Literal["llvm", "cuda"]
 Precision = Literal["f32", "f64"]
 
 DEVICES: tuple[Device, ...] = ("llvm", "cuda")
-OLDEST_LLVM = 19
-"""Dr.Jit refuses LLVM 14; 15 and 16 abort the process on minimum/maximum. 19 and 23 were tried and work."""
-
-INSTALL_LLVM = (
-    "Linux x86-64: pip install 'karellen-llvm-core>=19'; other Linux: apt install libllvm19; macOS: brew install llvm; "
-    "Windows: the LLVM installer; or set DRJIT_LIBLLVM_PATH to the library of LLVM 19 or newer"
-)
-
-
-def llvm_version(library: Path) -> tuple[int, int, int]:
-    """Major, minor and patch of an LLVM library, asked of the library itself.
-
-    Raises: EngineError if it cannot be loaded or is no LLVM.
-    """
-    try:
-        handle = ctypes.CDLL(str(library))
-        major, minor, patch = ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
-        handle.LLVMGetVersion(ctypes.byref(major), ctypes.byref(minor), ctypes.byref(patch))
-    except AttributeError:
-        # LLVM 15 and older have no LLVMGetVersion; their file name tells enough to refuse them.
-        named = re.search(r"LLVM[-.](?:so\.)?(\d+)", library.name)
-        return (int(named.group(1)) if named else 0, 0, 0)
-    except OSError as error:
-        raise EngineError(f"{library}: cannot be loaded as LLVM ({error}); {INSTALL_LLVM}") from error
-    return major.value, minor.value, patch.value
-
-
-def _candidates() -> Iterator[Path]:
-    """Places where an LLVM library may lie, best first."""
-    suffix = {"win32": "LLVM-C.dll", "darwin": "libLLVM.dylib"}.get(sys.platform, "libLLVM.so")
-    for folder in ("lib", "bin", "lib64"):
-        yield Path(sys.prefix) / folder / suffix
-    if sys.platform == "darwin":
-        for root in ("/opt/homebrew/opt/llvm/lib", "/usr/local/opt/llvm/lib"):
-            yield Path(root) / suffix
-    elif sys.platform == "win32":
-        yield Path(os.environ.get("ProgramFiles", r"C:\Program Files")) / "LLVM" / "bin" / suffix
-    else:
-        found: list[tuple[int, Path]] = []
-        for root in ("/usr/lib", "/usr/lib64", "/usr/local/lib"):
-            for path in Path(root).glob("**/libLLVM[-.]*"):
-                number = re.search(r"(?:LLVM-|so\.)(\d+)", path.name)
-                if number and ".so" in path.name:
-                    found.append((int(number.group(1)), path))
-        yield from (path for number, path in sorted(found, reverse=True) if number >= OLDEST_LLVM)
-
-
-def find_llvm() -> Path:
-    """The LLVM library to use: DRJIT_LIBLLVM_PATH if set, else the wheel's, else a system one of version >= 19.
-
-    Raises: EngineError with how to get one, if there is none or the named one is too old.
-    """
-    named = os.environ.get("DRJIT_LIBLLVM_PATH")
-    paths = [Path(named)] if named else list(_candidates())
-    too_old = []
-    for path in paths:
-        if not path.exists() and not (named and os.sep not in named):
-            continue
-        version = llvm_version(path)
-        if version[0] >= OLDEST_LLVM:
-            return path
-        too_old.append(f"{path} is version {version[0]}")
-    if named:
-        reason = too_old[0] if too_old else f"DRJIT_LIBLLVM_PATH={named}: no such file"
-    else:
-        reason = "; ".join(too_old) or "no LLVM library found"
-    raise EngineError(f"{reason}; version {OLDEST_LLVM} or newer is needed. {INSTALL_LLVM}")
 
 
 def chosen_device() -> Device:
@@ -125,11 +56,11 @@ class Engine:
 
     def floats(self, values: Any) -> Any:
         """A Float array of the given numbers [any shape, flattened], evaluated, so that it is data and not code."""
-        return self._opaque(self.Float(np.ascontiguousarray(values, dtype=self.dtype).ravel()))
+        return self.Float(_aligned(values, self.dtype))
 
     def integers(self, values: Any) -> Any:
         """A UInt32 array of the given numbers, evaluated."""
-        return self._opaque(self.UInt32(np.ascontiguousarray(values, dtype=np.uint32).ravel()))
+        return self.UInt32(_aligned(values, np.uint32))
 
     def scalar(self, value: float) -> Any:
         """One Float that may change from call to call without compiling again."""
@@ -147,18 +78,28 @@ class Engine:
         """0, 1, … count-1, evaluated."""
         import drjit as dr
 
-        return self._opaque(dr.arange(self.UInt32, count))
-
-    def _opaque(self, array: Any) -> Any:
-        import drjit as dr
-
-        dr.make_opaque(array)
-        return array
+        found = dr.arange(self.UInt32, count)
+        dr.make_opaque(found)
+        return found
 
     @property
     def dtype(self) -> type[np.floating[Any]]:
         """The NumPy type of `Float`."""
         return np.float32 if self.precision == "f32" else np.float64
+
+
+def _aligned(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """A flat copy on a 64-byte boundary.
+
+    Dr.Jit maps NumPy's memory, and its kernels depend on whether each input is aligned: memory that lies anywhere
+    would compile every kernel again for every new pattern.
+    """
+    flat = np.asarray(values, dtype=dtype).ravel()
+    room = np.empty(flat.nbytes + 64, np.uint8)
+    first = -room.ctypes.data % 64
+    copy = room[first : first + flat.nbytes].view(dtype)
+    copy[:] = flat
+    return copy
 
 
 _loaded: dict[tuple[Device, Precision], Engine] = {}
@@ -183,6 +124,11 @@ def _load(device: Device, precision: Precision) -> Engine:
         os.environ["DRJIT_LIBLLVM_PATH"] = str(path)
     import drjit as dr
 
+    if device == "llvm" and dr.detail.llvm_version()[0] < OLDEST_LLVM:
+        raise EngineError(
+            f"drjit was imported before fieldworthy could choose LLVM, and took version {dr.detail.llvm_version()[0]}; "
+            "valid: import fieldworthy before drjit and mitsuba, or set DRJIT_LIBLLVM_PATH"
+        )
     backend = dr.JitBackend.LLVM if device == "llvm" else dr.JitBackend.CUDA
     if not dr.has_backend(backend):
         if device == "cuda":
@@ -219,7 +165,7 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
     import drjit as dr
 
     # Lane counts shrink while trials end; each new pattern of equal widths is one more recording, which is no fault.
-    return dr.freeze(function, warn_after=1000)
+    return dr.freeze(function, warn_after=1000, auto_opaque=False)
 
 
 def take(tree: Any, lane: Any) -> Any:

@@ -1,7 +1,8 @@
 """Where a ray meets a closed-form shape: laws on scalars, one for each primitive.
 
 Frames: north, east and up [m] (up, because shapes are given by heights); a ray is origin + distance * direction.
-Every law returns the distance to the nearest point met at a positive distance, or `MISS` where there is none.
+Every law returns the distance to the nearest point met at a positive distance, or `MISS` where there is none. Cylinders
+and spheres are solid: a ray that starts inside one does not meet it.
 """
 
 from __future__ import annotations
@@ -30,9 +31,12 @@ class Ray:
 
 
 def ray(north_m: Scalar, east_m: Scalar, up_m: Scalar, d_north: Scalar, d_east: Scalar, d_up: Scalar) -> Ray:
-    """A ray with its reciprocals; a level or a vertical ray gets the slope 1e-9 instead of a division by zero."""
+    """A ray with its reciprocals; a level ray gets the slope 1e-9 instead of a division by zero, a vertical one leans
+    1e-6 to the north."""
     slope = select(magnitude(d_up) < 1e-9, 1e-9, d_up)
-    flat = maximum(d_north * d_north + d_east * d_east, 1e-12)
+    vertical = d_north * d_north + d_east * d_east < 1e-12
+    d_north, d_east = select(vertical, 1e-6, d_north), select(vertical, 0.0, d_east)
+    flat = d_north * d_north + d_east * d_east
     return Ray(north_m, east_m, up_m, d_north, d_east, d_up, 1.0 / slope, flat, 1.0 / flat)
 
 

@@ -28,13 +28,13 @@ def bretschneider_components(height_m: float, period_s: float, count: int) -> tu
 
 
 def directions_rad(towards_rad: float, spread_rad: float, count: int) -> Array:
-    """Direction of travel of each component, (count,): equal shares of a uniform fan `spread_rad` either side.
+    """Direction of travel of each component, (count,): middles of equal shares of a fan `spread_rad` either side.
 
     Neighbouring frequencies get directions far apart, so that no side of the fan holds one half of the spectrum.
     """
-    if count == 1 or spread_rad == 0.0:
-        return np.full(count, towards_rad)
-    share = (np.arange(count) * 0.6180339887498949) % 1.0
+    # The golden ratio gives the order only: its own values lean to one side of the fan.
+    order = np.argsort(np.argsort((np.arange(count) * 0.6180339887498949) % 1.0))
+    share = (order + 0.5) / count
     return towards_rad + spread_rad * (2.0 * share - 1.0)
 
 

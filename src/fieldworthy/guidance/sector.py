@@ -117,7 +117,7 @@ class Sector:
 
 
 def look(scan: Scan, p: SectorParameters) -> SectorView:
-    """Least and mean ranges of the sector; a side without points has the mean range 0 if all were left out."""
+    """Least and mean ranges of the sector; a side without points is the freest there is: its mean range is infinite."""
     import drjit as dr
 
     float_type = type(scan.range_m[0])
@@ -140,12 +140,16 @@ def look(scan: Scan, p: SectorParameters) -> SectorView:
             right_n + select(on_right, 1.0, 0.0),
         )
 
-    least, left, right, left_n, right_n = scan.fold((far, zero, zero, zero, zero), visit)
+    partial = scan.fold((far, zero, zero, zero, zero), visit)
+    # Evaluated together: five reductions of an unevaluated walk would walk five times.
+    dr.eval(partial)
+    least, left, right, left_n, right_n = partial
     left_n, right_n = scan.reduce(dr.ReduceOp.Add, left_n), scan.reduce(dr.ReduceOp.Add, right_n)
+    left, right = scan.reduce(dr.ReduceOp.Add, left), scan.reduce(dr.ReduceOp.Add, right)
     return SectorView(
         front_m=scan.reduce(dr.ReduceOp.Min, least),
-        left_mean_m=scan.reduce(dr.ReduceOp.Add, left) / dr.maximum(left_n, 1.0),
-        right_mean_m=scan.reduce(dr.ReduceOp.Add, right) / dr.maximum(right_n, 1.0),
+        left_mean_m=select(left_n > 0.0, left / left_n, far),
+        right_mean_m=select(right_n > 0.0, right / right_n, far),
         left_points=left_n,
         right_points=right_n,
     )

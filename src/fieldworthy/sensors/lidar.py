@@ -128,8 +128,8 @@ def cull(
     time: SweepTime,
     parameters: LidarParameters,
     row: Any,
-    near: Any,
     index: Any,
+    near: Any = None,
 ) -> Any:
     """Candidate masks of one table: UInt32 [lanes * bins * words], `index` counting them.
 

@@ -6,7 +6,6 @@ Frames: azimuth clockwise from the sensor's forward, elevation up. A ray without
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import Engine
-from fieldworthy.sensors.scan_pattern import ScanPattern
+from fieldworthy.sensors.scan_pattern import ScanPattern, azimuth_rad
 
 
 @dataclass
@@ -36,8 +35,7 @@ class Scan:
         float_type = type(self.range_m[0])
         pattern = self.pattern
         firing = pattern.first + self.index % pattern.columns
-        turn = float_type(firing) * pattern.firing_period_s + self.firing_shift_s + pattern.laser_delay_s[channel]
-        return turn * pattern.spin_rad_s - math.pi
+        return azimuth_rad(pattern, float_type(firing), self.firing_shift_s + pattern.laser_delay_s[channel])
 
     def reduce(self, operation: Any, values: Any) -> Any:
         """One value a trial from one value a column: operation is dr.ReduceOp.Min, Max or Add."""
@@ -73,13 +71,12 @@ def to_numpy(scan: Scan) -> ScanArrays:
     pattern = scan.pattern
     ranges = np.stack([np.asarray(channel) for channel in scan.range_m], axis=-1)
     firing = pattern.first + np.arange(pattern.columns)
-    shift = float(np.asarray(scan.firing_shift_s)[0])
-    time_s = firing[:, None] * pattern.firing_period_s + shift + np.asarray(pattern.laser_delay_s)[None, :]
+    later_s = float(np.asarray(scan.firing_shift_s)[0]) + np.asarray(pattern.laser_delay_s)[None, :]
     return ScanArrays(
         range_m=ranges.reshape(-1, pattern.columns, pattern.channels),
-        azimuth_rad=time_s * pattern.spin_rad_s - math.pi,
+        azimuth_rad=azimuth_rad(pattern, firing[:, None].astype(np.float64), later_s),
         elevation_rad=np.asarray(pattern.elevation_rad),
-        time_s=time_s,
+        time_s=firing[:, None] * pattern.firing_period_s + later_s,
         start_s=float(np.asarray(scan.start_s)[0]),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,17 @@ def restricted(pattern: ScanPattern, sector_rad: tuple[float, float]) -> ScanPat
     first = max(0, math.floor(low) - 1)
     last = min(pattern.firings - 1, math.ceil(high) + 1)
     return replace(pattern, first=first, columns=last - first + 1)
+
+
+def azimuth_rad(pattern: ScanPattern, firing: Any, later_s: Any) -> Any:
+    """Azimuth of firing `firing` (a floating-point number, lanes or NumPy), `later_s` after its place in the pattern.
+
+    Equation: a = spin t - pi, reckoned from the middle of the sweep: columns as far to port as others to starboard get
+        the same angle to the last bit, so that rules which compare the sides have no favourite.
+    """
+    middle, step = pattern.firings // 2, pattern.spin_rad_s * pattern.firing_period_s
+    offset = middle * step - math.pi
+    return (firing - middle) * step + (later_s * pattern.spin_rad_s + (offset if abs(offset) > 1e-9 else 0.0))
 
 
 def first_firing(pattern: ScanPattern, sweep: int) -> tuple[float, int]:

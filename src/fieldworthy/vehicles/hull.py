@@ -33,15 +33,18 @@ class Hull:
 def hull(outline: list[tuple[float, float]], draft_m: float, air_draft_m: float, where: str) -> Hull:
     """A hull from outline points in either direction of turn.
 
-    Raises: ScenarioError unless the points make a convex polygon around the origin.
+    Raises: ScenarioError unless the points make a convex polygon.
     """
     points = tuple((float(x), float(y)) for x, y in outline)
     turns = []
     for (a_x, a_y), (b_x, b_y), (c_x, c_y) in zip(
         points, points[1:] + points[:1], points[2:] + points[:2], strict=True
     ):
-        turns.append((b_x - a_x) * (c_y - b_y) - (b_y - a_y) * (c_x - b_x))
-    if len(points) < 3 or not (all(t > 0 for t in turns) or all(t < 0 for t in turns)):
+        across = (b_x - a_x) * (c_y - b_y) - (b_y - a_y) * (c_x - b_x)
+        turns.append(math.atan2(across, (b_x - a_x) * (c_x - b_x) + (b_y - a_y) * (c_y - b_y)))
+    # Turning one way all along, and once round in all: a star turns one way too, but twice round.
+    one_way = all(t > 0 for t in turns) or all(t < 0 for t in turns)
+    if len(points) < 3 or not one_way or abs(sum(turns)) > 1.5 * 2.0 * math.pi:
         raise ScenarioError(
             Problem(where, "the outline is not a convex polygon", "3 or more (forward, right) points of a convex hull")
         )

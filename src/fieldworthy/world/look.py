@@ -51,7 +51,7 @@ def look(world: World, state: State) -> Scan:
         )
         dr.eval(near)
         masks = tuple(
-            cull(engine, shape, table, track, time, parameters, row, part, place)
+            cull(engine, shape, table, track, time, parameters, row, place, part)
             for table, part, place in zip(tables, near, places, strict=True)
         )
         dr.eval(masks)

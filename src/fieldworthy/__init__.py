@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fieldworthy.core.errors import FieldworthyError, ScenarioError
     from fieldworthy.scenario.build import build
     from fieldworthy.scenario.load import load, set_value
+    from fieldworthy.sensors.sensor import Noise, Reading, Truth
     from fieldworthy.trials.campaign import fly
     from fieldworthy.trials.save import save
     from fieldworthy.world import advance, start
@@ -29,6 +30,9 @@ _HOME = {
     "Command": "fieldworthy.control.controller",
     "Parameters": "fieldworthy.control.controller",
     "Readings": "fieldworthy.control.controller",
+    "Noise": "fieldworthy.sensors.sensor",
+    "Reading": "fieldworthy.sensors.sensor",
+    "Truth": "fieldworthy.sensors.sensor",
     "FieldworthyError": "fieldworthy.core.errors",
     "ScenarioError": "fieldworthy.core.errors",
     "build": "fieldworthy.scenario.build",

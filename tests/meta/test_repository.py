@@ -226,14 +226,16 @@ def test_the_contributed_boat_file_is_read(tmp_path: Path) -> None:
 def test_the_contributed_sensor_reads_what_its_law_says() -> None:
     import numpy as np
 
-    from fieldworthy.core.random import stream_key
+    from fieldworthy.sensors.sensor import Noise, Truth
 
-    names = run_block("src/fieldworthy/sensors/compass.py")
-    reads, parameters = names["compass_heading_rad"], names["CompassParameters"]
-    key = stream_key(1, "compass.noise")
-    assert reads(3.0, key, 0, 0, parameters(0.5, 0.0)) == pytest.approx(3.5 - 2.0 * np.pi)
-    sigma, count = 0.02, 2000
-    readings = np.array([reads(1.0, key, 0, tick, parameters(0.1, sigma)) for tick in range(count)])
-    # Four standard errors of the mean and of the standard deviation.
-    assert abs(readings.mean() - 1.1) < 4.0 * sigma / count**0.5
-    assert abs(readings.std() - sigma) < 4.0 * sigma / (2 * count) ** 0.5
+    names = run_block("compass.py")
+    parameters = names["CompassParameters"](noise_rad=0.02, walk_rad_sqrt_s=0.0)
+    trials = np.arange(2000, dtype=np.uint32)
+    motion = {name: np.zeros(2000) for name in Truth.__dataclass_fields__ if name.endswith(("_m", "_rad", "_s"))}
+    motion |= {"t_s": 1.0, "period_s": 0.2, "heading_rad": np.full(2000, 3.0 + np.pi)}
+    truth = Truth(trial=trials, **motion, memory={"deviation_rad": np.zeros(2000)})
+    reading = names["Compass"]().read(truth, Noise(1, "compass", trials, 5), parameters)
+    heading = reading.values["heading_rad"]
+    # Four standard errors of the mean and of the standard deviation; 3 + pi is 3 - pi.
+    assert abs(heading.mean() - (3.0 - np.pi)) < 4.0 * 0.02 / 2000**0.5
+    assert abs(heading.std() - 0.02) < 4.0 * 0.02 / 4000**0.5

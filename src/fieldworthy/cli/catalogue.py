@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
+import sys
 
 import click
 
@@ -27,7 +27,7 @@ def command(kind: str | None, as_json: bool) -> None:
         "boats": lambda: {name: load_entry("boat", name).title for name in names("boat")},
         "lidars": lambda: {name: load_entry("lidar", name).title for name in names("lidar")},
         "controllers": lambda: {
-            name: first_line(import_module(kind.__module__).__doc__) for name, kind in CONTROLLERS.items()
+            name: first_line(sys.modules[kind.__module__].__doc__) for name, kind in CONTROLLERS.items()
         },
     }
     listed = {name: make() for name, make in found.items() if kind in (None, name)}

@@ -13,8 +13,9 @@ import click
 def command(scenarios: tuple[str, ...], settings: tuple[str, ...]) -> None:
     """Validate SCENARIOS: every key and value, every trial's layout, and the controller's contract.
 
-    The controller flies a few trials for two seconds, together and alone: its answers must have the right shapes, be the
-    same when asked again, and not depend on which other trials are in the batch. Exit code 2 when something is wrong.
+    The controller flies a few trials for two seconds, together and alone: its answers must have the right shapes, be
+    the same when asked again, and not depend on which other trials are in the batch. Exit code 2 when something is
+    wrong.
     """
     from fieldworthy.core.errors import FieldworthyError
     from fieldworthy.scenario import load

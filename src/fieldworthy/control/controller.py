@@ -24,6 +24,7 @@ import msgspec
 
 from fieldworthy.core.lanes import Scalar
 from fieldworthy.sensors.scan import Scan, ScanArrays
+from fieldworthy.sensors.sensor import Delivered
 
 
 class Parameters(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -58,6 +59,8 @@ class Readings:
     target_east_m: Any
     scan: Scan | ScanArrays | None
     """The newest LiDAR sweep delivered, or None for a controller that reads none."""
+    sensors: dict[str, Delivered] = field(default_factory=dict)
+    """Newest readings of the user's own sensors, by name; NumPy controllers only. None has come before its latency."""
     memory: dict[str, Any] = field(default_factory=dict)
 
 

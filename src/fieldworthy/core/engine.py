@@ -97,7 +97,7 @@ def _aligned(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
     flat = np.asarray(values, dtype=dtype).ravel()
     room = np.empty(flat.nbytes + 64, np.uint8)
     first = -room.ctypes.data % 64
-    copy = room[first : first + flat.nbytes].view(dtype)
+    copy: np.ndarray[Any, Any] = room[first : first + flat.nbytes].view(dtype)
     copy[:] = flat
     return copy
 

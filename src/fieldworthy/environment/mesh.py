@@ -8,8 +8,9 @@ Frames: x = north, y = east, z = up [m]. Mitsuba does not mind that these axes a
 
 from __future__ import annotations
 
+import importlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -46,16 +47,16 @@ class MeshScene:
 
     def __call__(self, ray: Ray, farthest_m: Scalar) -> Scalar:
         """Distance [m] to the nearest surface, infinite where there is none nearer than `farthest_m`."""
-        float_type = type(ray.d_north)
-        with _mitsuba(self.device) as mi:
-            query = mi.Ray3f(
-                mi.Point3f(mi.Float(ray.north_m), mi.Float(ray.east_m), mi.Float(ray.up_m)),
-                mi.Vector3f(mi.Float(ray.d_north), mi.Float(ray.d_east), mi.Float(ray.d_up)),
-            )
-            query.maxt = mi.Float(farthest_m)
-            # Not ray_intersect: that traces a second time to find normals. Not coherent: rays 0.2 degrees apart soon
-            # part ways among the many narrow sides of a cylinder, and Embree then is up to twice as fast one by one.
-            return float_type(self.scene.ray_intersect_preliminary(query, coherent=False).t)
+        mi, float_type = _types(self.device), type(ray.d_north)
+        query = mi.Ray3f(
+            mi.Point3f(mi.Float(ray.north_m), mi.Float(ray.east_m), mi.Float(ray.up_m)),
+            mi.Vector3f(mi.Float(ray.d_north), mi.Float(ray.d_east), mi.Float(ray.d_up)),
+        )
+        query.maxt = mi.Float(farthest_m)
+        # Not ray_intersect: that traces a second time to find normals. Not coherent, for two reasons: rays 0.2 degrees
+        # apart soon part ways among the many narrow sides of a cylinder, and Embree then is up to twice as fast one by
+        # one; and the last bits of a coherent ray depend on its neighbours, so a trial flown alone would differ.
+        return float_type(self.scene.ray_intersect_preliminary(query, coherent=False).t)
 
 
 def mesh_scene(engine: Engine, layout: Layout, more: Sequence[Triangles] = ()) -> MeshScene | None:
@@ -73,11 +74,11 @@ def mesh_scene(engine: Engine, layout: Layout, more: Sequence[Triangles] = ()) -
     triangles = np.concatenate(parts) if parts else np.zeros((0, 3, 3))
     if not len(triangles) and not spheres:
         return None
-    with _mitsuba(engine.device) as mi:
+    with load_mitsuba(engine.device) as mi:
         scene: dict[str, Any] = {"type": "scene"}
         if engine.device == "llvm":
             # Otherwise one ray in 10^5 slips through the seam between two triangles.
-            scene["embree_use_robust_intersections"] = bool(int(__import__("os").environ.get("ROB","1")))
+            scene["embree_use_robust_intersections"] = True
         for index, (north, east, up, radius) in enumerate(spheres):
             scene[f"sphere-{index}"] = {"type": "sphere", "center": [north, east, up], "radius": radius}
         if len(triangles):
@@ -124,7 +125,11 @@ def _convex_faces(corners: int) -> NDArray[np.intp]:
     return np.array(faces)
 
 
-TRIANGLES = {"wall": wall_triangles, "cap": cap_triangles, "cylinder": cylinder_triangles}
+TRIANGLES: dict[str, Callable[..., Triangles]] = {
+    "wall": wall_triangles,
+    "cap": cap_triangles,
+    "cylinder": cylinder_triangles,
+}
 """Triangles of each kind of primitive, from the numbers that `primitives.FIELDS` names."""
 
 
@@ -137,20 +142,30 @@ def _mesh(mi: Any, triangles: Triangles) -> Any:
     return mesh
 
 
+def _variant(device: str) -> str:
+    """The build of Mitsuba that shares its array types with the engine."""
+    return f"{device}_ad_rgb"
+
+
+def _types(device: str) -> Any:
+    """Mitsuba's types of that variant, whichever one is active; it has been loaded since the scene exists."""
+    return importlib.import_module(f"mitsuba.{_variant(device)}")
+
+
 @contextmanager
-def _mitsuba(device: str) -> Iterator[Any]:
-    """Mitsuba in the variant that shares its array types with the engine; a program's own choice comes back after."""
+def load_mitsuba(device: str) -> Iterator[Any]:
+    """Mitsuba with the engine's variant active; a program's own choice comes back after."""
     try:
         import mitsuba
     except ImportError as error:
         raise EngineError(
             f"rays against a mesh need Mitsuba 3 ({error}): pip install 'mitsuba>=3.9', or rays = \"shapes\""
         ) from error
-    variant, before = f"{device}_ad_rgb", mitsuba.variant()
+    variant, before = _variant(device), mitsuba.variant()
     try:
         mitsuba.set_variant(variant)
     except ImportError as error:
-        raise EngineError(f"Mitsuba has no variant {variant} ({error}); valid: rays = \"shapes\"") from error
+        raise EngineError(f'Mitsuba has no variant {variant} ({error}); valid: rays = "shapes"') from error
     try:
         yield mitsuba
     finally:

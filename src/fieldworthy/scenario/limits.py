@@ -47,6 +47,7 @@ def check_limits(data: dict[str, Any], entry: CatalogEntry | None, report: Repor
         for index, item in enumerate(items if isinstance(items, list) else ()):
             if isinstance(item, dict):
                 _check_height(item, (name, index), default_top, default_bottom, report)
+                _check_channel(item, (name, index), report)
     for name, item in table(data, "geojson", "kinds").items():
         if isinstance(item, dict) and "top_up_m" in item and "bottom_up_m" in item:
             _check_height(item, ("geojson", "kinds", name), 0.0, 0.0, report)
@@ -66,6 +67,12 @@ def _check_times(data: dict[str, Any], report: Report) -> None:
     _ticks(ticks_from_seconds, data.get("duration_s", 120.0), dt_s, ("duration_s",), report)
     _ticks(ticks_from_rate, control.get("rate_hz", Control().rate_hz), dt_s, ("control", "rate_hz"), report)
     _ticks(ticks_from_rate, lidar.get("rate_hz"), dt_s, ("sensors", "lidar", "rate_hz"), report)
+    _ticks(ticks_from_seconds, lidar.get("latency_s"), dt_s, ("sensors", "lidar", "latency_s"), report)
+    for name, sensor in table(data, "sensors", "extra").items():
+        if isinstance(sensor, dict):
+            place = ("sensors", "extra", name)
+            _ticks(ticks_from_rate, sensor.get("rate_hz", 10.0), dt_s, (*place, "rate_hz"), report)
+            _ticks(ticks_from_seconds, sensor.get("latency_s"), dt_s, (*place, "latency_s"), report)
 
 
 def _ticks(count: Callable[[float, float, str], int], value: Any, dt_s: float, path: Path, report: Report) -> None:
@@ -106,8 +113,11 @@ def _check_lidar(lidar: dict[str, Any], report: Report) -> None:
 
 
 def _check_rays(data: dict[str, Any], report: Report) -> None:
-    """One mesh serves all trials, so it cannot be had where layouts differ from trial to trial."""
+    """One mesh serves all trials, so it cannot be had where layouts differ; triangles can only be part of a mesh."""
     if table(data, "sensors", "lidar").get("rays") != "mesh":
+        if data.get("scene_mesh"):
+            what = 'the LiDAR would not see the triangles of scene_mesh with sensors.lidar.rays = "shapes"'
+            report.add(("scene_mesh",), what, 'sensors.lidar.rays = "mesh"')
         return
     obstacles = data.get("obstacles")
     varied = [
@@ -120,7 +130,9 @@ def _check_rays(data: dict[str, Any], report: Report) -> None:
         varied.append("[[scatter]]")
     if varied:
         what = f'rays = "mesh" needs the same layout in all trials, but {varied[0]} makes them differ'
-        report.add(("sensors", "lidar", "rays"), what, 'rays = "shapes", or no [[scatter]] and no spread_* of obstacles')
+        report.add(
+            ("sensors", "lidar", "rays"), what, 'rays = "shapes", or no [[scatter]] and no spread_* of obstacles'
+        )
 
 
 def _check_whole(span: float, lidar: dict[str, Any], key: str, span_name: str, report: Report) -> None:
@@ -131,6 +143,13 @@ def _check_whole(span: float, lidar: dict[str, Any], key: str, span_name: str, r
             near = " or ".join(f"{span / n:.6g}" for n in (int(ratio) + 1, int(ratio)) if n)
             what = f"{key} = {step:g} does not divide {span_name} ({span:g} deg) into whole steps"
             report.add(("sensors", "lidar", key), what, f"next {near}")
+
+
+def _check_channel(item: dict[str, Any], path: Path, report: Report) -> None:
+    width, spread = _number(item.get("width_m")), _number(item.get("spread_width_m", 0.0))
+    if item.get("kind") == "channel" and width is not None and spread is not None and 0 < width <= spread:
+        what = f"spread_width_m = {spread:g} is wider than the channel, width_m = {width:g}"
+        report.add((*path, "spread_width_m"), what, "spread_width_m < width_m")
 
 
 def _check_height(item: dict[str, Any], path: Path, top: float, bottom: float, report: Report) -> None:
@@ -183,6 +202,10 @@ def numeric_leaves(data: dict[str, Any]) -> dict[str, inspect.Type | None]:
     for name, value in table(data, "control", "parameters").items():
         if _number(value) is not None:
             leaves[f"control.parameters.{name}"] = inspect.FloatType()
+    for sensor in table(data, "sensors", "extra"):
+        for name, value in table(data, "sensors", "extra", sensor, "parameters").items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                leaves[f"sensors.extra.{sensor}.parameters.{name}"] = inspect.FloatType()
     return {**leaves, **_SEA_LEAVES, **_LIDAR_LEAVES}
 
 

@@ -1,4 +1,4 @@
-"""Find the controller that a scenario names: a built-in one, or `module:Class` of the user's own."""
+"""Find the controller and the sensors that a scenario names: built-in ones, or `module:Class` of the user's own."""
 
 from __future__ import annotations
 
@@ -28,16 +28,33 @@ def load_controller(scenario: Scenario) -> tuple[Any, Any]:
     """
     kind = controller_class(scenario.control.controller, Path(scenario.source_path).parent)
     where = f"{scenario.source_path or scenario.name} [control.parameters]"
-    given = scenario.control.parameters
-    expected = getattr(kind, "Parameters", None)
-    if expected is None:
-        if given:
-            names = ", ".join(given)
-            raise ScenarioError(Problem(where, f"{kind.__name__} has no parameters, but {names} given", "none"))
-        parameters = None
-    else:
-        parameters = check_parameters(expected, given, where)
+    parameters = _parameters(kind, scenario.control.parameters, where)
     return make(kind, parameters), parameters
+
+
+def load_sensor(scenario: Scenario, name: str) -> tuple[Any, Any]:
+    """One of the user's own sensors, made, and its checked parameters (None if its class has none).
+
+    Raises: ScenarioError naming what is wrong with the name, the class or a parameter.
+    """
+    config = scenario.sensors.extra[name]
+    where = f"[sensors.extra.{name}] sensor = '{config.sensor}'"
+    kind = _user_class(config.sensor, Path(scenario.source_path).parent, where)
+    problems = _shared_problems(kind, "read", "def read(self, truth, noise, parameters) -> Reading", 4)
+    if problems:
+        raise ScenarioError([Problem(where, what, valid) for what, valid in problems])
+    place = f"{scenario.source_path or scenario.name} [sensors.extra.{name}.parameters]"
+    parameters = _parameters(kind, config.parameters, place)
+    return make(kind, parameters), parameters
+
+
+def _parameters(kind: Any, given: dict[str, Any], where: str) -> Any:
+    expected = getattr(kind, "Parameters", None)
+    if expected is not None:
+        return check_parameters(expected, given, where)
+    if given:
+        raise ScenarioError(Problem(where, f"{kind.__name__} has no parameters, but {', '.join(given)} given", "none"))
+    return None
 
 
 def make(kind: Any, parameters: Any) -> Any:
@@ -57,32 +74,48 @@ def controller_class(name: str, folder: Path) -> Any:
     if ":" not in name:
         what = f"no built-in controller of this name{did_you_mean(name, list(CONTROLLERS))}"
         raise ScenarioError(Problem(where, what, f"{', '.join(CONTROLLERS)}; or module:Class"))
-    module_name, _, class_name = name.partition(":")
-    sys.path.insert(0, str(folder))
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name and not module_name.startswith(error.name):
-            raise ScenarioError(Problem(where, f"importing {module_name} failed: {error}", "")) from error
-        raise ScenarioError(
-            Problem(where, f"no module '{module_name}'", f"{module_name}.py in {folder} or a module on sys.path")
-        ) from None
-    except Exception as error:
-        # A user's module may raise anything while it is imported; it belongs in one sentence with its place.
-        raise ScenarioError(
-            Problem(where, f"importing {module_name} failed: {type(error).__name__}: {error}")
-        ) from error
-    finally:
-        sys.path.remove(str(folder))
+    kind = _user_class(name, folder, where)
+    problems = contract_problems(kind)
+    if problems:
+        raise ScenarioError([Problem(where, what, valid) for what, valid in problems])
+    return kind
+
+
+def _user_class(name: str, folder: Path, where: str) -> Any:
+    """The class that `module:Class` names; the module is looked for in `folder` first."""
+    module_name, colon, class_name = name.partition(":")
+    if not colon or not module_name or not class_name:
+        raise ScenarioError(Problem(where, f"'{name}' names no class", "module:Class"))
+    module = _user_module(module_name, folder, where)
     kind = getattr(module, class_name, None)
     if not inspect.isclass(kind):
         classes = [n for n, v in vars(module).items() if inspect.isclass(v) and v.__module__ == module.__name__]
         what = f"{module_name} has no class '{class_name}'{did_you_mean(class_name, classes)}"
         raise ScenarioError(Problem(where, what, ", ".join(classes)))
-    problems = contract_problems(kind)
-    if problems:
-        raise ScenarioError([Problem(where, what, valid) for what, valid in problems])
     return kind
+
+
+def _user_module(name: str, folder: Path, where: str) -> Any:
+    own = folder / f"{name.replace('.', '/')}.py"
+    known = sys.modules.get(name)
+    if own.exists() and known is not None and Path(getattr(known, "__file__", None) or "") != own:
+        # Another scenario's folder had a module of the same name.
+        del sys.modules[name]
+    sys.path.insert(0, str(folder))
+    try:
+        importlib.invalidate_caches()
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and not name.startswith(error.name):
+            raise ScenarioError(Problem(where, f"importing {name} failed: {error}")) from error
+        raise ScenarioError(
+            Problem(where, f"no module '{name}'", f"{name}.py in {folder} or a module on sys.path")
+        ) from None
+    except Exception as error:
+        # A user's module may raise anything while it is imported; it belongs in one sentence with its place.
+        raise ScenarioError(Problem(where, f"importing {name} failed: {type(error).__name__}: {error}")) from error
+    finally:
+        sys.path.remove(str(folder))
 
 
 def contract_problems(kind: Any) -> list[tuple[str, str]]:
@@ -97,11 +130,17 @@ def contract_problems(kind: Any) -> list[tuple[str, str]]:
         found.append((f"arrays = {kind.arrays!r}", "'numpy' or 'lanes'"))
     if not hasattr(kind, "arrays"):
         kind.arrays = "numpy"
-    command = getattr(kind, "command", None)
-    if not callable(command):
-        found.append(("it has no method 'command'", "def command(self, readings, parameters) -> Command"))
-    elif len(inspect.signature(command).parameters) != 3:
-        found.append(("command() takes other arguments", "def command(self, readings, parameters) -> Command"))
+    return found + _shared_problems(kind, "command", "def command(self, readings, parameters) -> Command", 3)
+
+
+def _shared_problems(kind: Any, method: str, signature: str, arguments: int) -> list[tuple[str, str]]:
+    """What a plug-in class lacks of what controllers and sensors have in common."""
+    found = []
+    function = getattr(kind, method, None)
+    if not callable(function):
+        found.append((f"{kind.__name__} has no method '{method}'", signature))
+    elif len(inspect.signature(function).parameters) != arguments:
+        found.append((f"{kind.__name__}.{method}() takes other arguments", signature))
     expected = getattr(kind, "Parameters", None)
     if expected is not None and not (inspect.isclass(expected) and issubclass(expected, msgspec.Struct)):
         found.append(("Parameters is no parameter class", "class Parameters(fieldworthy.Parameters): …"))

@@ -35,7 +35,9 @@ def table(data: dict[str, Any], *path: str) -> dict[str, Any]:
 
 
 def use_one_spelling(data: dict[str, Any], report: Report) -> None:
-    """Convert knots to m/s and a single scatter count to a pair, in place."""
+    """Convert knots to m/s, a single scatter count to a pair and a single file to a list, in place."""
+    if isinstance(data.get("scene_mesh"), str):
+        data["scene_mesh"] = [data["scene_mesh"]]
     sea = table(data, "sea")
     for stem in ("current_speed", "wind_speed"):
         _knots_to_m_s(sea, stem, report)

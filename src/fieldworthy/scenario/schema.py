@@ -152,10 +152,22 @@ class LidarConfig(_Strict, frozen=True, kw_only=True):
     """Time between two lasers of one firing."""
 
 
+class ExtraSensor(_Strict, frozen=True, kw_only=True):
+    """A sensor of the user's own: a class in one file, see `sensors.sensor`."""
+
+    sensor: Annotated[str, Meta(min_length=3)]
+    """`module:Class`, found next to the scenario file or on sys.path."""
+    rate_hz: Positive = 10.0
+    latency_s: NonNegative = 0.0
+    parameters: dict[str, Any] = {}
+
+
 class Sensors(_Strict, frozen=True, kw_only=True):
     """What the vehicle senses with."""
 
     lidar: LidarConfig
+    extra: dict[str, ExtraSensor] = {}
+    """Sensors of the user's own, by the name that controllers and tracks use."""
 
 
 class Control(_Strict, frozen=True, kw_only=True):
@@ -200,6 +212,9 @@ class Scenario(_Strict, frozen=True, kw_only=True, eq=False):
     precision: Literal["f32", "f64"] = "f32"
     obstacles_geojson: str | None = None
     """Path relative to the scenario file's folder."""
+    scene_mesh: tuple[Annotated[str, Meta(min_length=1)], ...] = ()
+    """PLY or OBJ files of triangles, relative like the map; x east, y north, z up [m] from the origin. Files may give
+    one text. Needs sensors.lidar.rays = "mesh"."""
     vehicle: Vehicle
     start: Start = Start()
     goal: Target

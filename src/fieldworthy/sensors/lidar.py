@@ -16,12 +16,12 @@ from fieldworthy.core.engine import Engine, take
 from fieldworthy.core.lanes import Scalar, cos, minimum, select, sin
 from fieldworthy.core.lanes import abs as magnitude
 from fieldworthy.core.random import normal_pair, stream_words, unit_uniform
+from fieldworthy.core.track import Track, pose_at
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx, quat_multiply, rotate
 from fieldworthy.environment import rays
 from fieldworthy.environment.primitives import DISTANCE_LAW, Table, entry, shifted, velocity
 from fieldworthy.sensors.candidates import FASTEST_M_S, for_each_candidate, mask_word, within_reach, within_wedge
 from fieldworthy.sensors.scan_pattern import ScanPattern
-from fieldworthy.core.track import Track, pose_at
 
 BIN_COLUMNS = 28
 """Columns that share one candidate mask: 5.6 degrees of a VLP-16."""
@@ -115,9 +115,7 @@ def around(
     # The mount may swing to any side of the vehicle's own place.
     swing = magnitude(p.forward_m) + magnitude(p.right_m) + magnitude(p.up_m)
     reach = p.range_max_m + FASTEST_M_S * half_s + swing
-    return mask_word(
-        engine, table, row, word, time.start_s, within_reach(table.kind, pose.north_m, pose.east_m, reach)
-    )
+    return mask_word(engine, table, row, word, time.start_s, within_reach(table.kind, pose.north_m, pose.east_m, reach))
 
 
 def cull(
@@ -158,7 +156,9 @@ def cull(
     reach_m = p.range_max_m + FASTEST_M_S * spare_s
     wedge = within_wedge(table.kind, centre.origin.x, centre.origin.y, corners, spare_s)
     if near is not None:
-        return mask_word(engine, table, row, word, t_s, wedge, dr.gather(engine.UInt32, near, lane * table.words + word))
+        return mask_word(
+            engine, table, row, word, t_s, wedge, dr.gather(engine.UInt32, near, lane * table.words + word)
+        )
     reach = within_reach(table.kind, centre.origin.x, centre.origin.y, reach_m)
     return mask_word(engine, table, row, word, t_s, lambda numbers: reach(numbers) & wedge(numbers))
 

@@ -58,7 +58,7 @@ def fly(
     for first in range(0, max(len(numbers), 1), BATCH):
         batch = numbers[first : first + BATCH]
 
-        def report(flight: _Flight, first: int = first, batch: list[int] = batch) -> None:
+        def report(flight: _Flight, first: int = first, batch: list[int] = batch, done: dict[str, int] = done) -> None:
             if progress is not None:
                 counts = {name: done[name] + n for name, n in flight.counts().items()}
                 share = (first + len(batch) * flight.share()) / len(numbers)
@@ -190,7 +190,8 @@ def _tracks(flight: _Flight, rows: NDArray[np.intp], longest: int) -> dict[str, 
     place[rows] = np.arange(len(rows))
     tracks = {
         name: np.full((len(rows), longest), 0 if values.dtype.kind == "i" else np.nan, values.dtype)
-        for name, values in flight.frames[0].values.items()
+        for frame in flight.frames
+        for name, values in frame.values.items()
     }
     for sample, frame in enumerate(flight.frames[:longest]):
         own = (place[frame.row] >= 0) & (flight.length[frame.row] > sample)

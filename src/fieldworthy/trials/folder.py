@@ -89,9 +89,9 @@ def provenance(result: Result, command: str) -> dict[str, Any]:
     scenario = result.scenario
     folder = Path(scenario.source_path).parent
     files = {}
-    if scenario.obstacles_geojson is not None:
-        content = (folder / scenario.obstacles_geojson).read_bytes()
-        files[scenario.obstacles_geojson] = hashlib.sha256(content).hexdigest()
+    maps = (scenario.obstacles_geojson,) if scenario.obstacles_geojson is not None else ()
+    for name in (*maps, *scenario.scene_mesh):
+        files[name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
     return {
         "schema": 1,
         "fieldworthy": __version__,

@@ -1,6 +1,6 @@
 """A boat moved by a velocity command: two controllers that turn speed errors into force and moment, and drag.
 
-Frames: position and heading in NED (heading clockwise from north); surge, sway and yaw rate over the ground in body FRD.
+Frames: position and heading in NED (heading clockwise from north); surge, sway and yaw rate over ground in body FRD.
 """
 
 from __future__ import annotations

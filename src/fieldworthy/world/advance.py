@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from fieldworthy.core.engine import frozen, take
 from fieldworthy.core.struct import map_leaves
-from fieldworthy.sensors.scan import thinned as thinned_scan
-from fieldworthy.vehicles.boat import BoatCommand, BoatState
 from fieldworthy.core.track import Track
+from fieldworthy.sensors.scan import thinned as thinned_scan
+from fieldworthy.sensors.sensor import Truth
+from fieldworthy.vehicles.boat import BoatCommand, BoatState
 from fieldworthy.world.decide import decide, first_memory
 from fieldworthy.world.look import look
 from fieldworthy.world.motion import boat_pose, move, near_masks
+from fieldworthy.world.sense import first_extra, sense, thinned_extra
 from fieldworthy.world.state import BOAT_READINGS, CLEARANCE_HORIZON_M, Frame, Progress, State, World
 
 
@@ -40,8 +42,11 @@ def start(world: World) -> State:
         memory=first_memory(world),
         scan=None,
         waiting=(),
+        extra={extra.name: first_extra(extra, rows) for extra in world.extra},
     )
-    return replace(state, scan=look(world, state)) if world.lidar is not None else state
+    if world.lidar is not None:
+        state = replace(state, scan=look(world, state))
+    return _sense(world, state)
 
 
 def advance(world: World, state: State) -> tuple[State, Frame]:
@@ -59,7 +64,9 @@ def advance(world: World, state: State) -> tuple[State, Frame]:
         ticks = stop - state.tick
         if world.lidar is not None:
             ticks = min(ticks, timing.sweep - state.tick % timing.sweep)
-        state = _move(world, state, ticks)
+        for extra in world.extra:
+            ticks = min(ticks, extra.period - state.tick % extra.period)
+        state = _sense(world, _move(world, state, ticks))
         if world.lidar is not None and state.tick % timing.sweep == 0:
             state = replace(state, waiting=(*state.waiting, (state.tick + timing.latency, look(world, state))))
     return state, frame
@@ -92,6 +99,7 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         memory={name: thin(value) for name, value in state.memory.items()},
         scan=thinned_scan(engine, state.scan, lanes) if state.scan is not None else None,
         waiting=tuple((tick, thinned_scan(engine, scan, lanes)) for tick, scan in state.waiting),
+        extra={name: thinned_extra(extra, lanes) for name, extra in state.extra.items()},
     )
     dr.eval(thinner.row, thinner.boat, thinner.command, thinner.mode, thinner.progress, thinner.track)
     dr.eval([value for value in thinner.memory.values() if not isinstance(value, np.ndarray)])
@@ -100,17 +108,43 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
 
 def frame_of(world: World, state: State) -> Frame:
     """The state as NumPy arrays, by the names of the run folder."""
+    values = _true_motion(state)
+    values["cmd_surge_m_s"] = np.asarray(state.command.surge_m_s)
+    values["cmd_yaw_rate_rad_s"] = np.asarray(state.command.yaw_rate_rad_s)
+    values["clearance_m"] = np.asarray(state.progress.clearance_m)
+    values["mode"] = np.asarray(state.mode).astype(np.int8)
+    for name, extra in state.extra.items():
+        for key, heard in (extra.heard.values if extra.heard is not None else {}).items():
+            values[f"{name}.{key}"] = heard
+    return Frame(state.tick, state.tick * world.timing.dt_s, np.asarray(state.row), values, state.scan)
+
+
+def _true_motion(state: State) -> dict[str, NDArray[Any]]:
     track = state.track
     slot = state.tick % track.slots
     values = {name: np.asarray(getattr(state.boat, name)) for name in BOAT_READINGS}
     for name in ("up_m", "roll_rad", "pitch_rad"):
         # A copy: the physics kernel writes into this ring.
         values[name] = np.asarray(getattr(track.poses, name)).reshape(track.slots, state.lanes)[slot].copy()
-    values["cmd_surge_m_s"] = np.asarray(state.command.surge_m_s)
-    values["cmd_yaw_rate_rad_s"] = np.asarray(state.command.yaw_rate_rad_s)
-    values["clearance_m"] = np.asarray(state.progress.clearance_m)
-    values["mode"] = np.asarray(state.mode).astype(np.int8)
-    return Frame(state.tick, state.tick * world.timing.dt_s, np.asarray(state.row), values, state.scan)
+    return values
+
+
+def _sense(world: World, state: State) -> State:
+    """Let the user's own sensors read what is due at this tick."""
+    if not world.extra:
+        return state
+    row = np.asarray(state.row)
+    motion: dict[str, Any] = {name: values.astype(np.float64) for name, values in _true_motion(state).items()}
+    found = {}
+    for extra in world.extra:
+        truth = Truth(
+            t_s=state.tick * world.timing.dt_s,
+            period_s=extra.period * world.timing.dt_s,
+            trial=world.trials[row],
+            **motion,
+        )
+        found[extra.name] = sense(extra, state.extra[extra.name], truth, state.tick, row)
+    return replace(state, extra=found)
 
 
 def _first_track(world: World) -> Track:

@@ -8,12 +8,12 @@ from fieldworthy.core.engine import Engine, take
 from fieldworthy.core.integrate import rk4
 from fieldworthy.core.lanes import is_finite, maximum, minimum, sqrt
 from fieldworthy.core.struct import leaves, where
+from fieldworthy.core.track import Pose, Track, write_pose
 from fieldworthy.environment.primitives import Table, entry
 from fieldworthy.environment.sea import Sea, ride
 from fieldworthy.sensors.candidates import FASTEST_M_S, for_each_candidate, mask_word, within_reach
 from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState, boat_rates
 from fieldworthy.vehicles.hull import Hull, can_touch, hull_distance
-from fieldworthy.core.track import Pose, Track, write_pose
 from fieldworthy.world.state import (
     CLEARANCE_HORIZON_M,
     COLLISION,

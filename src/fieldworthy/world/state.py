@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import Engine
+from fieldworthy.core.track import Track
 from fieldworthy.environment.mesh import MeshScene
 from fieldworthy.environment.primitives import Table
 from fieldworthy.environment.sea import Sea
@@ -21,7 +22,7 @@ from fieldworthy.sensors.lidar import LidarParameters, LidarShape
 from fieldworthy.sensors.scan import Scan
 from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState
 from fieldworthy.vehicles.hull import Hull
-from fieldworthy.core.track import Track
+from fieldworthy.world.sense import ExtraSensor, ExtraState
 
 OUTCOMES = ("running", "goal", "collision", "timeout", "left area", "non-finite")
 RUNNING, GOAL, COLLISION, TIMEOUT, LEFT_AREA, NON_FINITE = range(6)
@@ -111,6 +112,10 @@ class World:
     """`trials` as UInt32 lanes."""
     mesh: MeshScene | None
     """All shapes at rest as a mesh that rays are cast against, or None: closed forms only."""
+    extra: tuple[ExtraSensor, ...]
+    """Sensors of the user's own."""
+    controller_name: str
+    """As the scenario calls it, for messages."""
     controller: Any
     parameters: Any
     """What the controller's method gets: its dataclass, with lanes in place of numbers for a compiled one."""
@@ -146,6 +151,8 @@ class State:
     """Newest sweep delivered."""
     waiting: tuple[tuple[int, Scan], ...]
     """Sweeps on their way: (tick of delivery, sweep)."""
+    extra: dict[str, ExtraState]
+    """Where each sensor of the user's own stands."""
 
     @property
     def lanes(self) -> int:
@@ -163,6 +170,6 @@ class Frame:
     t_s: float
     row: NDArray[np.uint32]
     values: dict[str, NDArray[Any]]
-    """By the names of the run folder: north_m … clearance_m, mode."""
+    """By the names of the run folder: north_m … clearance_m, mode, and SENSOR.NAME of the user's own sensors."""
     scan: Scan | None
     """The sweep that the command was made from."""

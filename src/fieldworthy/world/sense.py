@@ -1,0 +1,135 @@
+"""Sensors of the user's own: read when due, delivered when their latency has passed."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.sensors.sensor import Delivered, Floats, Noise, Truth
+
+
+@dataclass(frozen=True)
+class ExtraSensor:
+    """One sensor of a world."""
+
+    name: str
+    sensor: Any
+    parameters: Any
+    """Plain values, or arrays (rows,) where they differ per trial."""
+    period: int
+    """Ticks from reading to reading."""
+    latency: int
+    """Ticks from reading to delivery."""
+    seed: int
+
+
+@dataclass(frozen=True)
+class ExtraState:
+    """Where one sensor stands; arrays (lanes,)."""
+
+    memory: dict[str, Floats]
+    heard: Delivered | None = None
+    waiting: tuple[tuple[int, Delivered], ...] = field(default=())
+    """(tick of delivery, reading)"""
+
+
+def first_extra(extra: ExtraSensor, rows: int) -> ExtraState:
+    """Before the first reading."""
+    first: Mapping[str, float] = getattr(extra.sensor, "memory", {})
+    return ExtraState({name: np.full(rows, float(value)) for name, value in first.items()})
+
+
+def sense(extra: ExtraSensor, state: ExtraState, truth: Truth, tick: int, row: NDArray[Any]) -> ExtraState:
+    """Take a reading if one is due at `tick`, and hand over what has arrived.
+
+    Raises: FieldworthyError when the sensor's answer has the wrong shape or names.
+    """
+    waiting = state.waiting
+    memory = state.memory
+    if tick % extra.period == 0:
+        noise = Noise(extra.seed, extra.name, truth.trial, tick)
+        with naming_the_plug_in(f"sensor '{extra.name}'"):
+            answer = extra.sensor.read(replace(truth, memory=memory), noise, at_rows(extra.parameters, row))
+        lanes = len(row)
+        values = {name: _checked(extra, name, value, lanes) for name, value in _part(extra, answer, "values").items()}
+        kept = {name: _checked(extra, name, value, lanes) for name, value in _part(extra, answer, "memory").items()}
+        unknown = [name for name in kept if name not in memory]
+        if unknown:
+            raise FieldworthyError(
+                f"sensor '{extra.name}' keeps '{unknown[0]}', which its `memory` does not declare; "
+                f"it has {', '.join(memory) or 'nothing'}"
+            )
+        memory = {**memory, **kept}
+        waiting = (*waiting, (tick + extra.latency, Delivered(truth.t_s, values)))
+    arrived = [reading for due, reading in waiting if due <= tick]
+    heard = arrived[-1] if arrived else state.heard
+    return ExtraState(memory, heard, tuple(item for item in waiting if item[0] > tick))
+
+
+@contextmanager
+def naming_the_plug_in(what: str) -> Iterator[None]:
+    """Turn any exception of a user's code into one sentence with its file and line.
+
+    Raises: FieldworthyError, the user's own exception being its cause.
+    """
+    try:
+        yield
+    except FieldworthyError:
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        raise FieldworthyError(
+            f"{what} failed: {type(error).__name__}: {error} ({last.filename}, line {last.lineno})"
+        ) from error
+
+
+def thinned_extra(state: ExtraState, lanes: NDArray[np.intp]) -> ExtraState:
+    """The state of the given lanes only."""
+
+    def thin(reading: Delivered) -> Delivered:
+        return replace(reading, values={name: values[lanes] for name, values in reading.values.items()})
+
+    return ExtraState(
+        memory={name: values[lanes] for name, values in state.memory.items()},
+        heard=thin(state.heard) if state.heard is not None else None,
+        waiting=tuple((due, thin(reading)) for due, reading in state.waiting),
+    )
+
+
+def at_rows(parameters: Any, row: NDArray[Any]) -> Any:
+    """Parameters as the lanes see them: arrays (rows,) become (lanes,), everything else stays."""
+    if parameters is None:
+        return None
+    values = vars(parameters)
+    if not any(isinstance(value, np.ndarray) for value in values.values()):
+        return parameters
+    return SimpleNamespace(
+        **{name: value[row] if isinstance(value, np.ndarray) else value for name, value in values.items()}
+    )
+
+
+def _part(extra: ExtraSensor, answer: Any, name: str) -> dict[str, Any]:
+    part = getattr(answer, name, None)
+    if not isinstance(part, dict):
+        raise FieldworthyError(
+            f"sensor '{extra.name}' answered {type(answer).__name__} without {name}; valid: "
+            "fieldworthy.Reading({'name_unit': array, …})"
+        )
+    return part
+
+
+def _checked(extra: ExtraSensor, name: str, values: Any, lanes: int) -> Floats:
+    try:
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), (lanes,)).copy()
+    except (TypeError, ValueError):
+        raise FieldworthyError(
+            f"sensor '{extra.name}': '{name}' has shape {np.shape(values)}; valid: one number, or ({lanes},)"
+        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
@@ -68,6 +69,33 @@ def test_going_straight_hits_the_barge_or_the_harbour() -> None:
     scenario = fw.set_value(fw.load("boat-harbour"), "control.parameters", {})
     result = fw.fly(fw.set_value(scenario, "control.controller", "straight"), trials=6)
     assert np.sum(result.outcome == "collision") >= 3
+
+
+def test_the_coarse_look_at_a_whole_harbour_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep whose bins look at every primitive of the map reads the same bits as one that looks at what is near."""
+    import drjit as dr
+
+    scenario = fw.load("boat-harbour")
+    # In the entrance, with a range that leaves half of the harbour out of reach.
+    for path, value in (("sensors.lidar.range_max_m", 60.0), ("start.north_m", 112.0), ("start.east_m", 76.0)):
+        scenario = fw.set_value(scenario, path, value)
+
+    def ranges() -> np.ndarray:
+        world = fw.build(scenario, trials=2, full_sweep=True).world
+        state, sweeps = fw.start(world), []
+        for _ in range(200):
+            state, frame = fw.advance(world, state)
+            if frame.tick % 125 == 0:
+                sweeps.append(np.stack([np.asarray(channel) for channel in frame.scan.range_m]))
+        return np.stack(sweeps)
+
+    def everything(engine, shape, table, track, time, parameters, row, index):  # type: ignore[no-untyped-def]
+        return dr.full(engine.UInt32, 0xFFFFFFFF, dr.width(index))
+
+    near = ranges()
+    monkeypatch.setattr(importlib.import_module("fieldworthy.world.look"), "around", everything)
+    assert np.array_equal(near, ranges())
+    assert np.mean(near < 60.0) > 0.02  # there was something to see
 
 
 @needs_chart

@@ -9,9 +9,9 @@ from fieldworthy.scenario import Scenario, load
 PLAIN = """
 schema = 1
 name = "plain"
-trials = 9
+trials = 6
 seed = 5
-duration_s = 40.0
+duration_s = 25.0
 [vehicle]
 model = "boat-5m"
 [start]
@@ -27,7 +27,9 @@ east_m = [-35.0, 35.0]
 [sensors.lidar]
 model = "vlp16-uniform"
 azimuth_step_deg = 1.0
-elevation_step_deg = 10.0
+elevation_min_deg = -4.0
+elevation_max_deg = 0.0
+elevation_step_deg = 4.0
 noise_m = 0.05
 [control]
 controller = "sector"
@@ -92,19 +94,36 @@ def scenario(folder: Path, *parts: str, overrides: tuple[str, ...] = ()) -> Scen
     return load(path, overrides)
 
 
+UNIFORM = """model = "vlp16-uniform"
+azimuth_step_deg = 1.0
+elevation_min_deg = -4.0
+elevation_max_deg = 0.0
+elevation_step_deg = 4.0
+"""
+
+DEVICE = """model = "vlp16"
+laser_elevation_deg = [-9.0, 0.0]
+firing_period_s = 700e-6
+laser_spacing_s = 60e-6
+latency_s = 0.06
+sea_returns = true
+no_hit = "omit"
+yaw_deg = 3.0
+"""
+
+BY_POINTS = """[control.parameters]
+ignore_below_m = 0.3
+compare = "points"
+starboard_first = true
+"""
+
+
 def scenarios(folder: Path) -> dict[str, Scenario]:
     """By name."""
-    firing = PLAIN.replace(
-        'model = "vlp16-uniform"\nazimuth_step_deg = 1.0\nelevation_step_deg = 10.0',
-        'model = "vlp16"\nlaser_elevation_deg = [-15.0, 1.0, 5.0]\nfiring_period_s = 700e-6\nlaser_spacing_s = 60e-6\n'
-        'latency_s = 0.06\nsea_returns = true\nno_hit = "omit"\nyaw_deg = 3.0',
-    ).replace(
-        "[control.parameters]", '[control.parameters]\nignore_below_m = 0.3\ncompare = "points"\nstarboard_first = true'
-    )
+    assert UNIFORM in PLAIN
     path = folder / "firing.toml"
-    path.write_text(firing + FIRING)
+    path.write_text(PLAIN.replace(UNIFORM, DEVICE).replace("[control.parameters]\n", BY_POINTS) + FIRING)
     return {
-        "plain": scenario(folder),
         "rough": scenario(folder, ROUGH),
         "rough, 64 bit": scenario(folder, ROUGH, overrides=("precision=f64",)),
         "firing": load(path),

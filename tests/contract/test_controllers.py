@@ -147,6 +147,7 @@ class Mine:
 
     def command(self, r, p):
         azimuth, ranges = r.scan.azimuth_rad, r.scan.range_m.astype(float)
+        assert np.array_equal(azimuth, r.scan.bearing_rad)
         ahead = np.abs(azimuth) <= np.radians(p.half_angle_deg)
         left, right = ahead & (azimuth < 0), ahead & (azimuth > 0)
         blocked = ranges[:, ahead].min(axis=1) < p.safe_distance_m

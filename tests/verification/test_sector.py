@@ -8,6 +8,7 @@ to be honoured; the turn goes before speed for a time; then back to the course.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import drjit as dr
 import numpy as np
@@ -225,6 +226,25 @@ def test_a_free_side_gets_the_turn_where_free_rays_are_left_out():
     assert np.asarray(turn) == pytest.approx([TURN, -TURN])
     _, turn, _, _ = sector_law(seen, zero, SectorMemory(zero, zero + 1.0), 0.1, rule(starboard_first=True))
     assert np.asarray(turn) == pytest.approx([TURN, -TURN])
+
+
+@pytest.mark.parametrize("yaw_deg", [180.0, -90.0, 20.0])
+def test_a_lidar_turned_on_its_mount_changes_nothing_that_the_rule_sees(yaw_deg):
+    # What a head turned to starboard has at azimuth a, a straight one has at a + yaw.
+    rng = np.random.default_rng(12)
+    ranges = rng.uniform(1.0, 60.0, (4, GRID.columns, GRID.channels))
+    turned = np.roll(ranges, -round(yaw_deg), axis=1)  # one column a degree
+    p = SectorParameters(half_angle_deg=35.5)
+    mounted = scan_of(turned, replace(GRID, yaw_rad=math.radians(yaw_deg)))
+    straight, seen = look(scan_of(ranges, GRID), p), look(mounted, p)
+    for name in vars(straight):
+        assert np.asarray(getattr(seen, name)) == pytest.approx(np.asarray(getattr(straight, name))), name
+    bearing = to_numpy(mounted).bearing_rad
+    assert bearing.min() >= -math.pi - 1e-12
+    assert bearing.max() < math.pi + 1e-12
+    for channel in range(GRID.channels):
+        lanes = np.asarray(mounted.bearing_rad(channel))[: GRID.columns]
+        assert np.cos(lanes - bearing[:, channel]) == pytest.approx(np.ones(GRID.columns))
 
 
 def test_numpy_and_lanes_see_the_same_angles():

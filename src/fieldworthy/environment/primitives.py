@@ -9,7 +9,7 @@ Frames: north, east [m]; heights up positive.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ FIELDS = {
 }
 """Numbers of each kind, in the order in which the laws of `environment.rays` take them."""
 
-DISTANCE_LAW = {"cylinder": rays.to_cylinder, "sphere": rays.to_sphere, "wall": rays.to_wall, "cap": rays.to_cap}
+DISTANCE_LAW: dict[str, Callable[..., Scalar]] = {"cylinder": rays.to_cylinder, "sphere": rays.to_sphere, "wall": rays.to_wall, "cap": rays.to_cap}
 
 BITS = 32
 """Entries of a table that one word of a candidate mask stands for."""

@@ -126,7 +126,7 @@ def look(scan: Scan, p: SectorParameters) -> SectorView:
 
     def visit(channel: int, range_m: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
         least, left, right, left_n, right_n = values
-        azimuth = scan.azimuth_rad(channel)
+        azimuth = scan.bearing_rad(channel)
         sine = math.sin(scan.pattern.elevation_rad[channel])
         real = (range_m < math.inf) & (dr.abs(azimuth) <= half)
         if sine < 0.0:

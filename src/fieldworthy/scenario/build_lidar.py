@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def build_lidar(
     everything = config.full_sweep if full_sweep is None else full_sweep
     if controller.reads_deg is None and not everything:
         return None, None
-    pattern = scan_pattern(scenario)
+    pattern = replace(scan_pattern(scenario), yaw_rad=math.radians(config.yaw_deg))
     if not everything:
         # What is read is meant in the vehicle's axes; a LiDAR turned on its mount sees it elsewhere.
         low, high = (math.radians(angle - config.yaw_deg) for angle in controller.reads_deg)

@@ -126,8 +126,8 @@ class LidarConfig(_Strict, frozen=True, kw_only=True):
     no_hit: Literal["max", "omit"] = "max"
     sea_returns: bool = False
     rays: Literal["shapes", "mesh"] = "shapes"
-    """Rays meet shapes in closed form, or the shapes at rest as one mesh: faster for hundreds of shapes, but only
-    where all trials have the same layout."""
+    """Rays meet shapes in closed form, or the shapes at rest as one mesh: for triangle files, and faster where
+    thousands of walls are within range; only where all trials have the same layout."""
     full_sweep: bool = False
     """Cast all rays even where the controller reads a sector only."""
     motion_distortion: bool = True

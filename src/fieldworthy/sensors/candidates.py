@@ -117,12 +117,42 @@ def _square(x: Scalar, y: Scalar) -> Scalar:
     return x * x + y * y
 
 
+def filled_parts(engine: Engine, table: Table, masks: Any, group: Any) -> Any:
+    """UInt32 (lanes): bit k tells whether anything is marked in part k of the words of a group.
+
+    A long table's words are cut into 32 parts or fewer, so that `for_each_candidate` need not read empty ones.
+    group: which `table.words` words of the masks, in lanes.
+    """
+    import drjit as dr
+
+    uint = engine.UInt32
+    base, words = group * table.words, _words_of_part(table)
+
+    def step(number: Any, parts: Any) -> tuple[Any, Any]:
+        marked = dr.gather(uint, masks, base + number) != 0
+        return number + 1, parts | dr.select(marked, uint(1) << (number // words), uint(0))
+
+    return dr.while_loop((uint(0), uint(0)), lambda number, parts: number < table.words, step)[1]
+
+
+def _words_of_part(table: Table) -> Any:
+    return (table.words + (BITS - 1)) // BITS
+
+
 def for_each_candidate(
-    engine: Engine, table: Table, masks: Any, base: Any, row: Any, state: Any, visit: Callable[[Any, Any], Any]
+    engine: Engine,
+    table: Table,
+    masks: Any,
+    base: Any,
+    row: Any,
+    state: Any,
+    visit: Callable[[Any, Any], Any],
+    filled: Any = None,
 ) -> Any:
     """Run `state = visit(index, state)` over every primitive marked in masks[base], masks[base + 1], …
 
-    index is the place in the table (lanes). state is a tuple of lanes. Returns the last state.
+    index is the place in the table (lanes). state is a tuple of lanes. filled: what `filled_parts` says of these
+    words, to skip empty ones. Returns the last state.
     """
     import drjit as dr
 
@@ -140,5 +170,14 @@ def for_each_candidate(
 
     if not table.many_words:
         return over_words(uint(0), state)[1]
-    _, state = dr.while_loop((uint(0), state), lambda number, state: number < table.words, over_words)
-    return state
+    if filled is None:
+        return dr.while_loop((uint(0), state), lambda number, state: number < table.words, over_words)[1]
+    words = _words_of_part(table)
+
+    def over_parts(left: Any, state: Any) -> tuple[Any, Any]:
+        start = dr.tzcnt(left) * words
+        end = dr.minimum(start + words, table.words)
+        _, state = dr.while_loop((start, state), lambda number, state: number < end, over_words)
+        return left & (left - 1), state
+
+    return dr.while_loop((uint(filled), state), lambda left, state: left != 0, over_parts)[1]

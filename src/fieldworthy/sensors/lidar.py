@@ -14,13 +14,12 @@ from typing import Any
 
 from fieldworthy.core.engine import Engine, take
 from fieldworthy.core.lanes import Scalar, cos, minimum, select, sin
-from fieldworthy.core.lanes import abs as magnitude
 from fieldworthy.core.random import normal_pair, stream_words, unit_uniform
 from fieldworthy.core.track import Track, pose_at
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx, quat_multiply, rotate
 from fieldworthy.environment import rays
 from fieldworthy.environment.primitives import DISTANCE_LAW, Table, entry, shifted, velocity
-from fieldworthy.sensors.candidates import FASTEST_M_S, for_each_candidate, mask_word, within_reach, within_wedge
+from fieldworthy.sensors.candidates import for_each_candidate
 from fieldworthy.sensors.scan_pattern import ScanPattern
 
 BIN_COLUMNS = 28
@@ -82,7 +81,7 @@ class LidarShape:
 
 
 @dataclass
-class _Column:
+class Column:
     """A column of rays: origin (north, east, up) and axes of the turning head in (north, east, up)."""
 
     origin: Vec3
@@ -91,83 +90,12 @@ class _Column:
     above: Vec3
 
 
-def around(
-    engine: Engine,
-    shape: LidarShape,
-    table: Table,
-    track: Track,
-    time: SweepTime,
-    parameters: LidarParameters,
-    row: Any,
-    index: Any,
-) -> Any:
-    """What a whole sweep can reach of one table at rest: UInt32 [lanes * words], `index` counting them.
-
-    A first, coarse answer for long tables, so that `cull` need not look at a whole harbour for every bin.
-    """
-    import drjit as dr
-
-    word, lane = index % table.words, index // table.words
-    row = dr.gather(engine.UInt32, row, lane)
-    p = take(parameters, row)
-    half_s = 0.5 * shape.pattern.period_s
-    pose = pose_at(track, lane, time.first_tick, engine.Float(0.5 * shape.ticks), engine.UInt32)
-    # The mount may swing to any side of the vehicle's own place.
-    swing = magnitude(p.forward_m) + magnitude(p.right_m) + magnitude(p.up_m)
-    reach = p.range_max_m + FASTEST_M_S * half_s + swing
-    return mask_word(engine, table, row, word, time.start_s, within_reach(table.kind, pose.north_m, pose.east_m, reach))
-
-
-def cull(
-    engine: Engine,
-    shape: LidarShape,
-    table: Table,
-    track: Track,
-    time: SweepTime,
-    parameters: LidarParameters,
-    row: Any,
-    index: Any,
-    near: Any = None,
-) -> Any:
-    """Candidate masks of one table: UInt32 [lanes * bins * words], `index` counting them.
-
-    row: UInt32 [lanes], the row of each lane in the tables.      near: from `around`, or None to look at everything.
-    """
-    import drjit as dr
-
-    pattern = shape.pattern
-    word = index % table.words if table.many_words else engine.UInt32(0)
-    place = index // table.words if table.many_words else index
-    lane, number = place // shape.bins, place % shape.bins
-    first = pattern.first + number * BIN_COLUMNS
-    row = dr.gather(engine.UInt32, row, lane)
-    p = take(parameters, row)
-    middle = _firing_time(shape, time, engine.Float(first) + 0.5 * BIN_COLUMNS)
-    centre = _column(shape, track, time, p, lane, middle, middle * pattern.spin_rad_s - math.pi, engine)
-    half = 0.5 * BIN_COLUMNS * pattern.firing_period_s * pattern.spin_rad_s
-    corners = []
-    for azimuth in (-half, half):
-        for elevation in (min(pattern.elevation_rad), max(pattern.elevation_rad)):
-            d = _direction(centre, azimuth, elevation)
-            corners.append((d.x, d.y))
-    # Undistorted sweeps see everything, the shapes too, where it is at the sweep's end.
-    t_s = time.start_s + (middle if shape.distorted else pattern.period_s)
-    spare_s = 0.5 * BIN_COLUMNS * pattern.firing_period_s if shape.distorted else 0.0
-    reach_m = p.range_max_m + FASTEST_M_S * spare_s
-    wedge = within_wedge(table.kind, centre.origin.x, centre.origin.y, corners, spare_s)
-    if near is not None:
-        return mask_word(
-            engine, table, row, word, t_s, wedge, dr.gather(engine.UInt32, near, lane * table.words + word)
-        )
-    reach = within_reach(table.kind, centre.origin.x, centre.origin.y, reach_m)
-    return mask_word(engine, table, row, word, t_s, lambda numbers: reach(numbers) & wedge(numbers))
-
-
 def sweep(
     engine: Engine,
     shape: LidarShape,
     tables: tuple[Table, ...],
     masks: tuple[Any, ...],
+    filled: tuple[Any, ...],
     track: Track,
     time: SweepTime,
     parameters: LidarParameters,
@@ -179,6 +107,7 @@ def sweep(
 ) -> tuple[Any, ...]:
     """Readings of one sweep: for each channel the ranges [m], Float [lanes * columns], column after column.
 
+    masks, filled: for each table what `lidar_culling` says, and `candidates.filled_parts` of it (or None).
     row, trial: UInt32 [lanes], row in the tables and trial number (the noise belongs to the trial).
     index: UInt32 [lanes * columns], counting.
     mesh_distance: further distances, from a mesh scene, of a ray and the distance beyond which no hit counts.
@@ -192,17 +121,17 @@ def sweep(
     firing = pattern.first + place
     row = dr.gather(engine.UInt32, row, lane)
     p = take(parameters, row)
-    at = _firing_time(shape, time, engine.Float(firing))
+    at = firing_time(shape, time, engine.Float(firing))
     azimuth = at * pattern.spin_rad_s - math.pi
     delay = pattern.laser_delay_s[-1]
-    column = _column(shape, track, time, p, lane, at, azimuth, engine)
-    later = _column(shape, track, time, p, lane, at + delay, azimuth, engine) if delay else column
+    column = column_at(shape, track, time, p, lane, at, azimuth, engine)
+    later = column_at(shape, track, time, p, lane, at + delay, azimuth, engine) if delay else column
     beams = [_beam(pattern, column, later, k) for k in range(pattern.channels)]
 
     nearest = tuple(rays.to_sea(beam) if shape.sea_returns else engine.Float(rays.MISS) for beam in beams)
     t_s = time.start_s + (at if shape.distorted else pattern.period_s)
-    for table, mask in zip(tables, masks, strict=True):
-        base = (lane * shape.bins + place // BIN_COLUMNS) * table.words
+    for table, mask, parts in zip(tables, masks, filled, strict=True):
+        group = lane * shape.bins + place // BIN_COLUMNS
 
         def visit(entry_index: Any, nearest: Any, table: Table = table) -> tuple[Any, ...]:
             numbers = entry(table, entry_index, t_s, engine.Float)
@@ -212,7 +141,8 @@ def sweep(
                 for beam, old, wait in zip(beams, nearest, pattern.laser_delay_s, strict=True)
             )
 
-        nearest = for_each_candidate(engine, table, mask, base, row, nearest, visit)
+        some = dr.gather(engine.UInt32, parts, group) if parts is not None else None
+        nearest = for_each_candidate(engine, table, mask, group * table.words, row, nearest, visit, some)
     if mesh_distance is not None:
         nearest = tuple(
             minimum(old, mesh_distance(beam, minimum(old, p.range_max_m)))
@@ -234,12 +164,12 @@ def sweep(
     return tuple(readings)
 
 
-def _firing_time(shape: LidarShape, time: SweepTime, firing: Any) -> Any:
+def firing_time(shape: LidarShape, time: SweepTime, firing: Any) -> Any:
     """Seconds from the sweep's start to a firing."""
     return time.firing_shift_s + firing * shape.pattern.firing_period_s
 
 
-def _column(
+def column_at(
     shape: LidarShape,
     track: Track,
     time: SweepTime,
@@ -248,7 +178,7 @@ def _column(
     at_s: Any,
     azimuth_rad: Any,
     engine: Engine,
-) -> _Column:
+) -> Column:
     """Origin and axes of the head, turned to an azimuth, at a time after the sweep's start."""
     ticks = at_s / shape.dt_s if shape.distorted else engine.Float(shape.ticks)
     pose = pose_at(track, lane, time.first_tick, ticks, engine.UInt32)
@@ -256,7 +186,7 @@ def _column(
     quat_body_from_sensor = quat_from_euler_zyx(p.roll_rad, p.pitch_rad, p.yaw_rad)
     quat = quat_multiply(quat_ned_from_body, quat_body_from_sensor)
     mount = rotate(quat_ned_from_body, Vec3(p.forward_m, p.right_m, -p.up_m))
-    return _Column(
+    return Column(
         origin=Vec3(pose.north_m + mount.x, pose.east_m + mount.y, pose.up_m - mount.z),
         ahead=_up_positive(rotate(quat, Vec3(cos(azimuth_rad), sin(azimuth_rad), 0.0))),
         aside=_up_positive(rotate(quat, Vec3(-sin(azimuth_rad), cos(azimuth_rad), 0.0))),
@@ -268,7 +198,7 @@ def _up_positive(v_ned: Vec3) -> Vec3:
     return Vec3(v_ned.x, v_ned.y, -v_ned.z)
 
 
-def _direction(column: _Column, azimuth_rad: float, elevation_rad: float) -> Vec3:
+def direction(column: Column, azimuth_rad: float, elevation_rad: float) -> Vec3:
     """Direction at a fixed angle from the column's azimuth."""
     level = math.cos(elevation_rad)
     v = column.ahead * (level * math.cos(azimuth_rad))
@@ -277,13 +207,13 @@ def _direction(column: _Column, azimuth_rad: float, elevation_rad: float) -> Vec
     return v + column.above * math.sin(elevation_rad)
 
 
-def _beam(pattern: ScanPattern, column: _Column, later: _Column, laser: int) -> rays.Ray:
+def _beam(pattern: ScanPattern, column: Column, later: Column, laser: int) -> rays.Ray:
     """The ray of one laser: fired `laser_delay_s` after the column began, by then turned and moved on."""
     delay = pattern.laser_delay_s[laser]
-    origin, d = column.origin, _direction(column, delay * pattern.spin_rad_s, pattern.elevation_rad[laser])
+    origin, d = column.origin, direction(column, delay * pattern.spin_rad_s, pattern.elevation_rad[laser])
     if delay:
         share = delay / pattern.laser_delay_s[-1]
-        end = _direction(later, delay * pattern.spin_rad_s, pattern.elevation_rad[laser])
+        end = direction(later, delay * pattern.spin_rad_s, pattern.elevation_rad[laser])
         origin = origin + (later.origin - origin) * share
         d = d + (end - d) * share
     return rays.ray(origin.x, origin.y, origin.z, d.x, d.y, d.z)

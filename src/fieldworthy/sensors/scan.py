@@ -6,6 +6,7 @@ Frames: azimuth clockwise from the sensor's forward, elevation up. A ray without
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import Engine
+from fieldworthy.core.units import wrap_pi
 from fieldworthy.sensors.scan_pattern import ScanPattern, azimuth_rad
 
 
@@ -37,6 +39,14 @@ class Scan:
         firing = pattern.first + self.index % pattern.columns
         return azimuth_rad(pattern, float_type(firing), self.firing_shift_s + pattern.laser_delay_s[channel])
 
+    def bearing_rad(self, channel: int) -> Any:
+        """Azimuth of every ray of a channel in the vehicle's axes: from the bow, to starboard positive.
+
+        Limits: for a mount without roll and pitch; a mount that is off its nominal yaw is not known of here.
+        """
+        azimuth = self.azimuth_rad(channel)
+        return wrap_pi(azimuth + self.pattern.yaw_rad) if self.pattern.yaw_rad else azimuth
+
     def reduce(self, operation: Any, values: Any) -> Any:
         """One value a trial from one value a column: operation is dr.ReduceOp.Min, Max or Add."""
         import drjit as dr
@@ -58,12 +68,21 @@ class ScanArrays:
     range_m: NDArray[Any]
     """(trials, columns, channels)"""
     azimuth_rad: NDArray[Any]
-    """(columns, channels)"""
+    """(columns, channels), in the sensor's axes."""
     elevation_rad: NDArray[Any]
     """(channels,)"""
     time_s: NDArray[Any]
     """(columns, channels): when each ray was fired, from the sweep's start."""
     start_s: float
+    yaw_rad: float = 0.0
+    """Nominal yaw of the mount."""
+
+    @property
+    def bearing_rad(self) -> NDArray[Any]:
+        """(columns, channels): azimuths in the vehicle's axes, from the bow, to starboard positive."""
+        if not self.yaw_rad:
+            return self.azimuth_rad
+        return np.remainder(self.azimuth_rad + self.yaw_rad + math.pi, 2.0 * math.pi) - math.pi
 
 
 def to_numpy(scan: Scan) -> ScanArrays:
@@ -78,6 +97,7 @@ def to_numpy(scan: Scan) -> ScanArrays:
         elevation_rad=np.asarray(pattern.elevation_rad),
         time_s=firing[:, None] * pattern.firing_period_s + later_s,
         start_s=float(np.asarray(scan.start_s)[0]),
+        yaw_rad=pattern.yaw_rad,
     )
 
 

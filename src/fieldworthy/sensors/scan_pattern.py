@@ -29,6 +29,8 @@ class ScanPattern:
     """First column cast."""
     columns: int = 0
     """Columns cast, from `first` on."""
+    yaw_rad: float = 0.0
+    """Azimuth in the vehicle's axes of the head's forward, as its mount is meant to be."""
 
     @property
     def channels(self) -> int:

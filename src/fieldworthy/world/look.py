@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fieldworthy.core.engine import frozen
-from fieldworthy.sensors.lidar import SweepTime, around, cull, sweep
+from fieldworthy.sensors.candidates import filled_parts
+from fieldworthy.sensors.lidar import SweepTime, sweep
+from fieldworthy.sensors.lidar_culling import around, cull
 from fieldworthy.sensors.scan import Scan
 from fieldworthy.sensors.scan_pattern import first_firing
 from fieldworthy.world.state import State, World
@@ -38,6 +40,7 @@ def look(world: World, state: State) -> Scan:
         trials: Any,
         key: Any,
         index: Any,
+        group: Any,
         wide: Any,
         places: Any,
     ) -> Any:
@@ -55,9 +58,14 @@ def look(world: World, state: State) -> Scan:
             for table, part, place in zip(tables, near, places, strict=True)
         )
         dr.eval(masks)
+        filled = tuple(
+            filled_parts(engine, table, mask, group) if table.many_words else None
+            for table, mask in zip(tables, masks, strict=True)
+        )
+        dr.eval(filled)
         trial = dr.gather(engine.UInt32, trials, row)
         dr.eval(trial)
-        return sweep(engine, shape, tables, masks, track, time, parameters, row, trial, key, index, mesh)
+        return sweep(engine, shape, tables, masks, filled, track, time, parameters, row, trial, key, index, mesh)
 
     tables = tuple(table for table in world.tables if table.moving or world.mesh is None)
     ranges = world.kernel("look", lambda: frozen(kernel))(
@@ -70,6 +78,7 @@ def look(world: World, state: State) -> Scan:
         world.trial_lanes,
         world.lidar_key,
         world.counting(state.lanes * pattern.columns),
+        world.counting(state.lanes * shape.bins),
         tuple(world.counting(state.lanes * table.word_count) for table in tables),
         tuple(world.counting(state.lanes * shape.bins * table.word_count) for table in tables),
     )

@@ -7,11 +7,13 @@ import json
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fieldworthy as fw
+from fieldworthy.core.engine import Engine
 from fieldworthy.environment.shapes import Cylinder, Polygon, Polyline, Shape
 from fieldworthy.scenario import Scenario
 from fieldworthy.scenario.load import map_layout
@@ -80,7 +82,7 @@ def test_the_coarse_look_at_a_whole_harbour_leaves_nothing_out(monkeypatch: pyte
     for path, value in (("sensors.lidar.range_max_m", 60.0), ("start.north_m", 112.0), ("start.east_m", 76.0)):
         scenario = fw.set_value(scenario, path, value)
 
-    def ranges() -> np.ndarray:
+    def ranges() -> np.ndarray[Any, Any]:
         world = fw.build(scenario, trials=2, full_sweep=True).world
         state, sweeps = fw.start(world), []
         for _ in range(200):
@@ -89,11 +91,13 @@ def test_the_coarse_look_at_a_whole_harbour_leaves_nothing_out(monkeypatch: pyte
                 sweeps.append(np.stack([np.asarray(channel) for channel in frame.scan.range_m]))
         return np.stack(sweeps)
 
-    def everything(engine, shape, table, track, time, parameters, row, index):  # type: ignore[no-untyped-def]
-        return dr.full(engine.UInt32, 0xFFFFFFFF, dr.width(index))
+    def everything(engine: Engine, *arguments: Any) -> Any:
+        return dr.full(engine.UInt32, 0xFFFFFFFF, dr.width(arguments[-1]))  # the last one counts the words
 
     near = ranges()
-    monkeypatch.setattr(importlib.import_module("fieldworthy.world.look"), "around", everything)
+    module = importlib.import_module("fieldworthy.world.look")
+    monkeypatch.setattr(module, "around", everything)
+    monkeypatch.setattr(module, "filled_parts", everything)
     assert np.array_equal(near, ranges())
     assert np.mean(near < 60.0) > 0.02  # there was something to see
 

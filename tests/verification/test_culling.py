@@ -59,6 +59,15 @@ def random_shapes(rng, count, spread_m=70.0, moving=False):
     return tuple(shapes)
 
 
+def piles(rng, count, near_m=3.0, radius_m=0.12):
+    """Thin ones: each lies within a degree or two of direction."""
+    distance, bearing = rng.uniform(near_m, 95.0, count), rng.uniform(-math.pi, math.pi, count)
+    return tuple(
+        Cylinder(north_m=d * math.cos(b), east_m=d * math.sin(b), radius_m=radius_m, top_up_m=30.0, bottom_up_m=-30.0)
+        for d, b in zip(distance, bearing, strict=True)
+    )
+
+
 def random_motion(rng, tilt_deg=30.0, speed_m_s=8.0, yaw_rate_rad_s=0.8):
     tilt = math.radians(tilt_deg)
 
@@ -92,6 +101,11 @@ def test_in_random_scenes(tilt_deg):
     rng = np.random.default_rng(11)
     layouts = [random_shapes(rng, 12) + random_shapes(rng, 3, moving=True) for _ in range(SCENES)]
     agree(layouts, random_motion(rng, tilt_deg))
+
+
+def test_among_thin_piles():
+    rng = np.random.default_rng(18)
+    agree([piles(rng, 90) for _ in range(SCENES)], random_motion(rng))
 
 
 def test_among_hundreds_of_walls():
@@ -147,6 +161,10 @@ def test_with_a_slow_and_coarse_scanner_on_a_fast_boat():
     slow = uniform_pattern(1.0, -15.0, 15.0, 15.0, 2.0)
     layouts = [random_shapes(rng, 12) + random_shapes(rng, 3, moving=True) for _ in range(SCENES)]
     agree(layouts, random_motion(rng, 10.0, speed_m_s=14.0, yaw_rate_rad_s=1.5), slow)
+    # And one that spins, with its obstacles far away, where a turn moves a ray by metres.
+    layouts = [piles(rng, 120, near_m=75.0, radius_m=0.4) for _ in range(SCENES)]
+    turn = np.where(np.arange(SCENES) % 2, 1.9, -1.9)
+    agree(layouts, under_way({}, {"heading_rad": turn}), slow)
 
 
 def test_without_motion_distortion():

@@ -29,7 +29,12 @@ FIELDS = {
 }
 """Numbers of each kind, in the order in which the laws of `environment.rays` take them."""
 
-DISTANCE_LAW: dict[str, Callable[..., Scalar]] = {"cylinder": rays.to_cylinder, "sphere": rays.to_sphere, "wall": rays.to_wall, "cap": rays.to_cap}
+DISTANCE_LAW: dict[str, Callable[..., Scalar]] = {
+    "cylinder": rays.to_cylinder,
+    "sphere": rays.to_sphere,
+    "wall": rays.to_wall,
+    "cap": rays.to_cap,
+}
 
 BITS = 32
 """Entries of a table that one word of a candidate mask stands for."""

@@ -95,7 +95,6 @@ def sweep(
     shape: LidarShape,
     tables: tuple[Table, ...],
     masks: tuple[Any, ...],
-    filled: tuple[Any, ...],
     track: Track,
     time: SweepTime,
     parameters: LidarParameters,
@@ -104,13 +103,15 @@ def sweep(
     key: tuple[Any, Any],
     index: Any,
     mesh_distance: Callable[[rays.Ray, Scalar], Scalar] | None = None,
+    filled: tuple[Any, ...] = (),
 ) -> tuple[Any, ...]:
     """Readings of one sweep: for each channel the ranges [m], Float [lanes * columns], column after column.
 
-    masks, filled: for each table what `lidar_culling` says, and `candidates.filled_parts` of it (or None).
+    masks: for each table, from `lidar_culling.cull`.
     row, trial: UInt32 [lanes], row in the tables and trial number (the noise belongs to the trial).
     index: UInt32 [lanes * columns], counting.
     mesh_distance: further distances, from a mesh scene, of a ray and the distance beyond which no hit counts.
+    filled: for each table `candidates.filled_parts` of its masks, or None; empty: of none.
     Equation: r' = r + sigma n, dropped below range_min; P = O + r d.      Source: seed A, equations (2) and (3)
     Limits: a beam is a line (no divergence), every surface returns, orientation moves linearly within one firing.
     """
@@ -130,7 +131,7 @@ def sweep(
 
     nearest = tuple(rays.to_sea(beam) if shape.sea_returns else engine.Float(rays.MISS) for beam in beams)
     t_s = time.start_s + (at if shape.distorted else pattern.period_s)
-    for table, mask, parts in zip(tables, masks, filled, strict=True):
+    for table, mask, parts in zip(tables, masks, filled or [None] * len(tables), strict=True):
         group = lane * shape.bins + place // BIN_COLUMNS
 
         def visit(entry_index: Any, nearest: Any, table: Table = table) -> tuple[Any, ...]:

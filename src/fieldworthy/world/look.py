@@ -65,7 +65,7 @@ def look(world: World, state: State) -> Scan:
         dr.eval(filled)
         trial = dr.gather(engine.UInt32, trials, row)
         dr.eval(trial)
-        return sweep(engine, shape, tables, masks, filled, track, time, parameters, row, trial, key, index, mesh)
+        return sweep(engine, shape, tables, masks, track, time, parameters, row, trial, key, index, mesh, filled)
 
     tables = tuple(table for table in world.tables if table.moving or world.mesh is None)
     ranges = world.kernel("look", lambda: frozen(kernel))(

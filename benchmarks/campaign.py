@@ -17,7 +17,7 @@ import time
 
 import fieldworthy as fw
 from fieldworthy.core.engine import KernelCounter
-from fieldworthy.world import State, World, advance, start
+from fieldworthy.world import State, World, step, start
 
 
 def pace(world: World, seconds: float) -> float:
@@ -26,11 +26,11 @@ def pace(world: World, seconds: float) -> float:
 
     state: State = start(world)
     for _ in range(3):
-        state, _ = advance(world, state)
+        state, _ = step(world, state)
     dr.sync_thread()
     began, first = time.perf_counter(), state.tick
     while (state.tick - first) * world.timing.dt_s < seconds:
-        state, _ = advance(world, state)
+        state, _ = step(world, state)
     dr.sync_thread()
     return len(world.trials) * (state.tick - first) * world.timing.dt_s / (time.perf_counter() - began)
 
@@ -44,7 +44,7 @@ def compiled_by_new_numbers(name: str, trials: int, full: bool) -> int:
     with KernelCounter() as counter:
         state = start(world)
         for _ in range(2):
-            state, _ = advance(world, state)
+            state, _ = step(world, state)
         dr.sync_thread()
     return counter.compiled
 

@@ -31,7 +31,7 @@ from fieldworthy.scenario.build import build
 from fieldworthy.scenario.draw import StartPose
 from fieldworthy.scenario.feasible import blocked_start
 from fieldworthy.sensors.scan import to_numpy
-from fieldworthy.world.advance import start
+from fieldworthy.world import start
 from fieldworthy.world.look import look
 from fieldworthy.world.state import World
 

@@ -1,6 +1,6 @@
 """Walk a simulation by hand, one command at a time, and look at what the LiDAR sees.
 
-You learn: `build` makes a World (all that stays the same) from a scenario, `start` its State at tick 0, and `advance`
+You learn: `build` makes a World (all that stays the same) from a scenario, `start` its State at tick 0, and `step`
 goes to the next command: sensors, controller, physics. A Frame tells where every lane was. `fly` is this loop and
 bookkeeping.
 """
@@ -16,7 +16,7 @@ state = fw.start(world)
 
 least_m = np.full(3, np.inf)
 for _ in range(100):  # 100 commands at 10 Hz: 10 s
-    state, frame = fw.advance(world, state)
+    state, frame = fw.step(world, state)
     scan = to_numpy(frame.scan)
     nearest_m = scan.range_m.min(axis=(1, 2))  # range_m is (lanes, columns, channels)
     least_m = np.minimum(least_m, nearest_m)

@@ -3,7 +3,7 @@
 What a scenario names as "gap_steering:GapSteering". The algorithm, after the follow-the-gap method (Sezer and Gokasan
 2012), kept small:
 
-1. Fold the sweep into sectors of 3 degrees; a sector's range is the least in it.
+1. Fold the sweep into sectors of 3 degrees, counted from the bow; a sector's range is the least in it.
 2. A sector is open if nothing in it is nearer than `reach_m`.
 3. Take the widest run of open sectors; narrow it on either side by the angle that half the boat and a margin take up
    at `reach_m`.
@@ -69,9 +69,9 @@ class GapSteering:
 
 
 def nearest_by_sector(scan):
-    """Least range in every sector, (trials, sectors)."""
+    """Least range in every sector, (trials, sectors); bearings are from the bow, however the LiDAR is mounted."""
     nearest = scan.range_m.min(axis=2)  # over the channels of a column
-    sector = np.floor(np.degrees(scan.azimuth_rad[:, 0]) / SECTOR_DEG + SECTORS / 2).astype(int)
+    sector = np.floor(np.degrees(scan.bearing_rad[:, 0]) / SECTOR_DEG + SECTORS / 2).astype(int)
     found = np.full((len(nearest), SECTORS), np.inf)
     for number in range(SECTORS):
         inside = sector == number

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fieldworthy.sensors.sensor import Noise, Reading, Truth
     from fieldworthy.trials.campaign import fly
     from fieldworthy.trials.save import save
-    from fieldworthy.world import advance, start
+    from fieldworthy.world import advance, decision_of, readings_of, start, step
 
 _HOME = {
     "Command": "fieldworthy.control.controller",
@@ -41,7 +41,10 @@ _HOME = {
     "fly": "fieldworthy.trials.campaign",
     "save": "fieldworthy.trials.save",
     "advance": "fieldworthy.world",
+    "decision_of": "fieldworthy.world",
+    "readings_of": "fieldworthy.world",
     "start": "fieldworthy.world",
+    "step": "fieldworthy.world",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -19,7 +19,6 @@ from click.testing import CliRunner
 from fieldworthy.cli import main as cli_main
 from fieldworthy.scenario import built_in_names, load
 
-
 Done = subprocess.CompletedProcess[str]
 
 
@@ -111,6 +110,7 @@ def test_a_changed_track_is_noticed(campaign: tuple[Path, dict[str, Any]], tmp_p
 def test_a_sweep_flies_every_combination(tmp_path: Path) -> None:
     done = run(
         "sweep", "boat-buoy", "--trials", "3", "--out", str(tmp_path / "s"), "--json",
+        "--set", "sensors.lidar.no_hit=omit",
         "--vary", "sensors.lidar.noise_m=0,0.1", "--vary", "control.parameters.compare=mean_range,points",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -86,7 +86,7 @@ def test_the_coarse_look_at_a_whole_harbour_leaves_nothing_out(monkeypatch: pyte
         world = fw.build(scenario, trials=2, full_sweep=True).world
         state, sweeps = fw.start(world), []
         for _ in range(200):
-            state, frame = fw.advance(world, state)
+            state, frame = fw.step(world, state)
             if frame.tick % 125 == 0:
                 sweeps.append(np.stack([np.asarray(channel) for channel in frame.scan.range_m]))
         return np.stack(sweeps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scenario_texts import GOAL, HEAD, folder_with_boat, only_problem, problems_of  # noqa: F401
+from scenario_texts import GOAL, HEAD, folder_with_boat, loads, only_problem, problems_of  # noqa: F401
 
 BAD: dict[str, tuple[str, str, str, str]] = {
     # name: (text after the head, where, what, valid)
@@ -50,6 +50,9 @@ BAD: dict[str, tuple[str, str, str, str]] = {
     "inf": (GOAL + "[start]\nnorth_m = -inf\n", "case.toml:8 [start]", "north_m = -inf is not a finite", "finite"),
     "nan in free parameters": (GOAL + "[control.parameters]\na = [1.0, nan]\n", "case.toml:8 [control.parameters]",
                                "a[1] = nan", "finite"),
+    "points where every ray is one": (GOAL + '[control.parameters]\ncompare = "points"\n',
+                                      "case.toml:8 [control.parameters]", 'compare = "points" counts returns',
+                                      'sensors.lidar.no_hit = "omit", or compare = "mean_range"'),
     "interval order": (GOAL + "[area]\nnorth_m = [5, 1]\neast_m = [0, 1]\n", "case.toml:8 [area]",
                        "north_m = [5, 1]: the interval is in the wrong order", "low <= high"),
     "interval of three": (GOAL + "[area]\nnorth_m = [5, 6, 7]\neast_m = [0, 1]\n", "case.toml:8 [area]",
@@ -128,6 +131,17 @@ def test_bad_input_is_named_with_its_place(folder: Path, name: str) -> None:
     assert problem.where.endswith(where) or f"{where} " in problem.where, str(problem)
     assert what in problem.what, str(problem)
     assert valid in problem.valid, str(problem)
+
+
+def test_points_may_be_compared_where_rays_without_a_return_are_left_out(folder: Path) -> None:
+    points, omit = '[control.parameters]\ncompare = "points"\n', '[sensors.lidar]\nno_hit = "omit"\n'
+    loads(folder, HEAD + GOAL + points + omit)
+    loads(folder, HEAD + GOAL + points.replace("points", "mean_range"))
+    # Another controller means something else by the word.
+    loads(folder, HEAD + GOAL + '[control]\ncontroller = "mine:Mine"\n' + points)
+    for text, override in ((points, "sensors.lidar.no_hit=max"), ("", "control.parameters.compare=points")):
+        problem = only_problem(folder, HEAD + GOAL + text, override)
+        assert "both sides always tie" in problem.what
 
 
 def test_a_missing_schema_is_asked_for(folder: Path) -> None:

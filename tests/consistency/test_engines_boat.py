@@ -12,7 +12,7 @@ from fieldworthy.environment import rays
 from fieldworthy.environment.clearance import hull_to_disc, hull_to_segment
 from fieldworthy.environment.sea import Sea, WaveComponent, elevation_up_m, ride
 from fieldworthy.guidance.sector import SectorMemory, SectorParameters, SectorView, sector_law
-from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState, boat_rates
+from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState, boat_pose, boat_rates
 from fieldworthy.vehicles.hull import hull, hull_distance
 
 LANES = 256
@@ -62,6 +62,10 @@ def seen(distance):
     return select(distance < 1e9, distance, -1.0)
 
 
+def pose_of(x):
+    return boat_pose(BoatState(x[4], x[5], 2.0 * x[6], *x[:5]), Sea(0.0, 0.0, 0.0, 0.0, waves_of(x)), 3.0, PARAMETERS)
+
+
 LAWS = {
     "boat": lambda x: boat_rates(
         BoatState(*x[:4], 3.0 * x[4], *x[5:8]),
@@ -80,9 +84,8 @@ LAWS = {
     "sea": lambda x: seen(rays.to_sea(beam_of(x))),
     "hull to disc": lambda x: hull_to_disc(BOAT.outline, 4.0 * x[0], 4.0 * x[1], 1.6 + x[2]),
     "hull to segment": lambda x: hull_to_segment(BOAT.outline, 4.0 * x[0], 4.0 * x[1], 4.0 * x[2], 4.0 * x[3]),
-    "hull to sphere": lambda x: hull_distance(
-        BOAT, "sphere", (9.0 * x[0], 9.0 * x[1], x[2], 1.7 + x[3]), x[4], x[5], 2 * x[6]
-    ),
+    "hull to sphere": lambda x: hull_distance(BOAT, "sphere", (9.0 * x[0], 9.0 * x[1], x[2], 1.7 + x[3]), pose_of(x)),
+    "pose": pose_of,
     "sector by mean range": rule(),
     "sector by points": rule(compare="points"),
     "sector, starboard first": rule(starboard_first=True),

@@ -39,7 +39,7 @@ def test_a_track_is_the_boat_law_in_floats_step_by_step(flown: Result) -> None:
     def plain(tree: object) -> object:
         return map_leaves(lambda leaf: float(np.asarray(leaf).ravel()[0]), tree)
 
-    parameters, sea, state = plain(world.boat), plain(world.sea), plain(world.start)
+    parameters, sea, state = plain(world.vehicle_parameters), plain(world.medium), plain(world.start)
     track = {name: values[row] for name, values in flown.tracks.items()}
     for sample in range(int(flown.length[row]) - 1):
         t_s = 0.1 * sample

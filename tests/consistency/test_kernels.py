@@ -17,7 +17,7 @@ from small_scenarios import ROUGH, scenario
 from fieldworthy.core.engine import KernelCounter, load_engine
 from fieldworthy.scenario import Scenario
 from fieldworthy.scenario.build import build
-from fieldworthy.world import advance, compact, start
+from fieldworthy.world import compact, start, step
 
 STEPS = 6
 
@@ -36,10 +36,10 @@ def a_few_steps(case: Scenario) -> None:
     world = build(case, 6).world
     state = start(world)
     for _ in range(STEPS):
-        state, _ = advance(world, state)
+        state, _ = step(world, state)
     state = compact(world, state, np.array([0, 2, 3, 5]))
     for _ in range(STEPS):
-        state, _ = advance(world, state)
+        state, _ = step(world, state)
 
 
 @pytest.fixture(scope="module", name="first")
@@ -98,9 +98,9 @@ def test_more_steps_of_a_world_compile_nothing(tmp_path: Path) -> None:
     world = build(scenario(tmp_path, ROUGH), 6).world
     state = start(world)
     for _ in range(3):
-        state, _ = advance(world, state)
+        state, _ = step(world, state)
     with KernelCounter() as counter:
         for _ in range(5):
-            state, _ = advance(world, state)
+            state, _ = step(world, state)
     assert counter.compiled == 0
     assert counter.launched > 0

@@ -15,7 +15,7 @@ from fieldworthy.scenario import Scenario, load
 from fieldworthy.scenario.build import build
 from fieldworthy.scenario.plug_in import contract_problems, controller_class, load_controller
 from fieldworthy.trials.campaign import fly
-from fieldworthy.world import advance, start
+from fieldworthy.world import start, step
 
 SCENARIO = """
 schema = 1
@@ -59,7 +59,7 @@ def own(folder: Path, body: str, more: str = "", name: str = "Mine") -> Scenario
 def one_step(case: Scenario) -> Any:
     """The state and frame after the controller was asked once."""
     world = build(case).world
-    return advance(world, start(world))
+    return step(world, start(world))
 
 
 def refused(case: Scenario) -> str:
@@ -198,7 +198,7 @@ def test_lanes_controllers_are_compiled_and_keep_memory(tmp_path: Path) -> None:
     world = build(case).world
     state = start(world)
     for _ in range(6):
-        state, _ = advance(world, state)
+        state, _ = step(world, state)
     assert np.asarray(state.memory["t_s"]) == pytest.approx(np.full(5, 0.6))
     assert controller_class(case.control.controller, tmp_path).calls <= 2  # recorded, then replayed
 

@@ -12,9 +12,9 @@ import fieldworthy as fw
 from fieldworthy.sensors.sensor import Noise
 from fieldworthy.trials.campaign import fly
 from fieldworthy.trials.contract import check_scenario
-from fieldworthy.world import advance, start
+from fieldworthy.world import start, step
 
-SENSOR = '''
+SENSOR = """
 import numpy as np
 import fieldworthy as fw
 
@@ -29,9 +29,9 @@ class Log:
         count = truth.memory["count"] + 1
         speed = truth.surge_m_s + parameters.noise_m_s * noise.normal(0)
         return fw.Reading({"speed_m_s": speed, "true_m_s": truth.surge_m_s, "count": count}, memory={"count": count})
-'''
+"""
 
-CONTROLLER = '''
+CONTROLLER = """
 import numpy as np
 import fieldworthy as fw
 
@@ -43,9 +43,9 @@ class Follow:
         heard = readings.sensors.get("log")
         speed = 2.0 if heard is None else np.where(heard.values["speed_m_s"] > 1.0, 4.0, 2.0)
         return fw.Command(speed, 0.0 * readings.north_m)
-'''
+"""
 
-SCENARIO = '''
+SCENARIO = """
 schema = 1
 name = "logged"
 trials = 6
@@ -67,7 +67,7 @@ noise_m_s = 0.2
 controller = "MODULE:Follow"
 [randomize]
 "sensors.extra.log.parameters.noise_m_s" = [0.0, 0.4]
-'''
+"""
 
 _names = (f"plugged_{number}" for number in itertools.count())
 
@@ -84,7 +84,7 @@ def test_readings_come_at_their_rate_and_after_their_latency(tmp_path: Path) -> 
     world = fw.build(fw.load(written(tmp_path)), 3).world
     state, seen = start(world), []
     for _ in range(20):
-        state, frame = advance(world, state)
+        state, frame = step(world, state)
         heard = state.extra["log"].heard
         seen.append((frame.t_s, frame.values.get("log.count", np.zeros(3))[0], None if heard is None else heard.t_s))
     counts = {round(t, 3): count for t, count, _ in seen}

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from fieldworthy.core.engine import load_engine
 from fieldworthy.core.errors import ScenarioError
+from fieldworthy.core.track import Pose
+from fieldworthy.core.vec import Vec3, quat_from_yaw
 from fieldworthy.environment.clearance import depth_inside, hull_to_disc, hull_to_segment
 from fieldworthy.vehicles.hull import Hull, can_touch, hull, hull_distance
 
@@ -23,6 +25,11 @@ HULLS = {"boat": BOAT, "triangle": TRIANGLE}
 
 near = st.floats(-8.0, 8.0)
 turn = st.floats(-10.0, 10.0)
+
+
+def upright(north, east, heading):
+    """A pose on an even keel."""
+    return Pose(Vec3(north, east, 0.0 * north), quat_from_yaw(heading))
 
 
 def placed(shape: Hull, north: float, east: float, heading: float):
@@ -37,7 +44,7 @@ def placed(shape: Hull, north: float, east: float, heading: float):
 @given(north=near, east=near, heading=turn, a=st.tuples(near, near), b=st.tuples(near, near))
 def test_segments_beside_shapely(name, north, east, heading, a, b):
     assume(math.dist(a, b) > 1e-3)
-    found = hull_distance(HULLS[name], "wall", (*a, *b, -1.0, 1.0), north, east, heading)
+    found = hull_distance(HULLS[name], "wall", (*a, *b, -1.0, 1.0), upright(north, east, heading))
     assert found == pytest.approx(
         placed(HULLS[name], north, east, heading).distance(shapely.LineString([a, b])), abs=1e-6
     )
@@ -46,7 +53,7 @@ def test_segments_beside_shapely(name, north, east, heading, a, b):
 @pytest.mark.parametrize("name", HULLS)
 @given(north=near, east=near, heading=turn, place=st.tuples(near, near), radius=st.floats(0.05, 6.0))
 def test_discs_beside_shapely(name, north, east, heading, place, radius):
-    found = hull_distance(HULLS[name], "cylinder", (*place, radius, -1.0, 1.0), north, east, heading)
+    found = hull_distance(HULLS[name], "cylinder", (*place, radius, -1.0, 1.0), upright(north, east, heading))
     outline, centre = placed(HULLS[name], north, east, heading), shapely.Point(place)
     depth = outline.exterior.distance(centre)
     signed = -depth if outline.contains(centre) else depth
@@ -60,7 +67,9 @@ def test_polygons_beside_shapely(name, north, east, heading, sides, size):
     angles = 2.0 * math.pi * np.arange(sides) / sides
     ring = [(size * math.cos(a), size * math.sin(a)) for a in angles]
     walls = zip(ring, ring[1:] + ring[:1], strict=True)
-    found = min(hull_distance(HULLS[name], "wall", (*a, *b, -1.0, 1.0), north, east, heading) for a, b in walls)
+    found = min(
+        hull_distance(HULLS[name], "wall", (*a, *b, -1.0, 1.0), upright(north, east, heading)) for a, b in walls
+    )
     outline = placed(HULLS[name], north, east, heading)
     assert found == pytest.approx(outline.distance(shapely.Polygon(ring).exterior), abs=1e-6)
 
@@ -70,11 +79,11 @@ def test_known_distances():
     heading = math.radians(30.0)
     ahead, right = np.array([math.cos(heading), math.sin(heading)]), np.array([-math.sin(heading), math.cos(heading)])
     quay = [*(3.0 * right + 50.0 * ahead), *(3.0 * right - 50.0 * ahead), -1.0, 1.0]
-    assert hull_distance(BOAT, "wall", tuple(map(float, quay)), 0.0, 0.0, heading) == pytest.approx(2.0)
+    assert hull_distance(BOAT, "wall", tuple(map(float, quay)), upright(0.0, 0.0, heading)) == pytest.approx(2.0)
     # A pile dead ahead: bow to surface.
     pile = 2.5 + 4.0 + 0.3
     assert hull_distance(
-        BOAT, "cylinder", (*map(float, pile * ahead), 0.3, -1.0, 1.0), 0.0, 0.0, heading
+        BOAT, "cylinder", (*map(float, pile * ahead), 0.3, -1.0, 1.0), upright(0.0, 0.0, heading)
     ) == pytest.approx(4.0)
 
 
@@ -108,9 +117,9 @@ def test_clearance_is_the_same_from_every_frame():
     for _ in range(200):
         a, b, shift, angle = rng.uniform(-8, 8, 2), rng.uniform(-8, 8, 2), rng.uniform(-50, 50, 2), rng.uniform(-7, 7)
         turned = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-        here = hull_distance(BOAT, "wall", (*a.tolist(), *b.tolist(), -1.0, 1.0), 0.0, 0.0, 0.0)
+        here = hull_distance(BOAT, "wall", (*a.tolist(), *b.tolist(), -1.0, 1.0), upright(0.0, 0.0, 0.0))
         wall = (*(turned @ a + shift).tolist(), *(turned @ b + shift).tolist(), -1.0, 1.0)
-        there = hull_distance(BOAT, "wall", wall, *shift.tolist(), angle)
+        there = hull_distance(BOAT, "wall", wall, upright(*shift.tolist(), angle))
         assert there == pytest.approx(here, abs=1e-9)
 
 
@@ -127,9 +136,11 @@ def test_32_bit_lanes_keep_a_tenth_of_a_millimetre(kind):
     pose = [*rng.uniform(-60, 60, (2, n)), rng.uniform(-9, 9, n)]
     numbers, pose = ([np.asarray(x, np.float32).astype(float) for x in group] for group in (numbers, pose))
     found = np.full(n, np.nan)
-    found[:] = np.asarray(hull_distance(BOAT, kind, tuple(map(engine.floats, numbers)), *map(engine.floats, pose)))
+    found[:] = np.asarray(
+        hull_distance(BOAT, kind, tuple(map(engine.floats, numbers)), upright(*map(engine.floats, pose)))
+    )
     exact = [
-        hull_distance(BOAT, kind, tuple(map(float, v[:-3])), *map(float, v[-3:]))
+        hull_distance(BOAT, kind, tuple(map(float, v[:-3])), upright(*map(float, v[-3:])))
         for v in np.stack([*numbers, *pose], 1)
     ]
     assert np.abs(found - exact).max() < 1e-4
@@ -140,7 +151,7 @@ def test_32_bit_lanes_keep_a_tenth_of_a_millimetre(kind):
 
 def test_a_sphere_counts_with_its_widest_cut_within_the_hulls_height():
     def gap(up, radius):
-        return hull_distance(BOAT, "sphere", (0.0, 10.0, up, radius), 0.0, 0.0, 0.0)
+        return hull_distance(BOAT, "sphere", (0.0, 10.0, up, radius), upright(0.0, 0.0, 0.0))
 
     assert gap(0.0, 2.0) == pytest.approx(10.0 - 1.0 - 2.0)  # afloat: its equator
     assert gap(1.5, 2.0) == pytest.approx(10.0 - 1.0 - 2.0)  # equator still below the mast's top

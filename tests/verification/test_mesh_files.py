@@ -14,7 +14,7 @@ from fieldworthy.environment.mesh_files import cut, outline, read_triangles
 from fieldworthy.scenario import load
 from fieldworthy.scenario.build import build
 from fieldworthy.sensors.scan import to_numpy
-from fieldworthy.world.advance import advance, start
+from fieldworthy.world import start, step
 from fieldworthy.world.look import look
 from fieldworthy.world.state import COLLISION
 
@@ -121,10 +121,10 @@ def test_the_lidar_sees_it_and_the_boat_runs_into_it(tmp_path: Path) -> None:
     world = build(load(tmp_path / "scene.toml")).world
     state = start(world)
     for _ in range(60):
-        state, _ = advance(world, state)
+        state, _ = step(world, state)
     bow_m = max(forward for forward, _ in world.hull.outline)
-    assert np.asarray(state.progress.outcome)[0] == COLLISION
-    assert np.asarray(state.boat.north_m)[0] == pytest.approx(10.0 - bow_m, abs=0.2)
+    assert np.asarray(state.standing.outcome)[0] == COLLISION
+    assert np.asarray(state.vehicle.north_m)[0] == pytest.approx(10.0 - bow_m, abs=0.2)
 
 
 def test_triangles_need_rays_that_can_meet_them(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from fieldworthy.environment.shapes import Cylinder
 from fieldworthy.scenario import load
 from fieldworthy.scenario.build import build
 from fieldworthy.sensors.scan import to_numpy
-from fieldworthy.world.advance import advance, compact, start
+from fieldworthy.world import compact, start, step
 from fieldworthy.world.look import look
 from fieldworthy.world.state import State, World
 
@@ -254,30 +254,33 @@ radius_m = 1.0
 controller = "straight"
 [sensors.lidar]
 noise_m = 0.0
-up_m = 1.5
+up_m = 41.5
 [[obstacles]] # ahead
 kind = "box"
 north_m = 13.0
 length_m = 6.0
 width_m = 8.0
-bottom_up_m = -5.0
+top_up_m = 43.0
+bottom_up_m = 35.0
 [[obstacles]] # astern
 kind = "polygon"
 points_ne_m = [[-3.2, -10.0], [-90.0, -10.0], [-90.0, 10.0], [-3.2, 10.0]]
-top_up_m = 0.5
+top_up_m = 40.5
 [[obstacles]] # to starboard
 kind = "cylinder"
 north_m = 0.0
 east_m = 20.0
 radius_m = 2.5
+top_up_m = 43.0
+bottom_up_m = 39.0
 [[obstacles]] # to port
 kind = "sphere"
 north_m = 0.0
 east_m = -20.0
 radius_m = 2.5
-up_m = 1.5
+up_m = 41.5
 """
-"""A boat at rest at the origin, heading north, its LiDAR 1.5 m above still water."""
+"""A boat at rest at the origin, heading north, its LiDAR so high that no ray meets the water within its range."""
 
 
 @dataclass(frozen=True)
@@ -305,9 +308,9 @@ def test_a_face_ten_metres_ahead_reads_ten_over_the_cosines(known: Reading) -> N
     """A plane at north 10: r = 10 / (cos elevation cos azimuth) wherever that point is on the face, else no return."""
     ahead = np.abs(known.azimuth_rad) < 1.0
     azimuth, elevation = known.azimuth_rad, known.elevation_rad
-    across, up = 10.0 * np.tan(azimuth), 1.5 + 10.0 / np.cos(azimuth) * np.tan(elevation)
-    on = ahead & (np.abs(across) < 3.999) & (up < 2.999)
-    off = ahead & ((np.abs(across) > 4.001) | (up > 3.001))
+    across, up = 10.0 * np.tan(azimuth), 41.5 + 10.0 / np.cos(azimuth) * np.tan(elevation)
+    on = ahead & (np.abs(across) < 3.999) & (up < 42.999)
+    off = ahead & ((np.abs(across) > 4.001) | (up > 43.001))
     expected = 10.0 / np.cos(elevation) / np.cos(azimuth)
     assert np.sum(on) > 2000
     assert known.range_m[on] == pytest.approx(expected[on], abs=2e-5)
@@ -315,7 +318,7 @@ def test_a_face_ten_metres_ahead_reads_ten_over_the_cosines(known: Reading) -> N
 
 
 def test_a_low_quay_is_seen_from_above(known: Reading) -> None:
-    """Level ground at 0.5 m seen from 1.5 m: r = 1 / sin(-elevation)."""
+    """Level ground at 40.5 m seen from 41.5 m: r = 1 / sin(-elevation)."""
     expected = 1.0 / np.maximum(np.sin(-known.elevation_rad), 1e-9)
     north, east = (expected * np.cos(known.elevation_rad) * f(known.azimuth_rad) for f in (np.cos, np.sin))
     on = (known.elevation_rad < 0.0) & (north < -3.21) & (np.abs(east) < 9.99)
@@ -361,8 +364,8 @@ def test_a_prism_lies_within_the_sagitta_of_its_cylinder(radius: float) -> None:
 def test_later_sweeps_compile_nothing_and_take_few_kernels(scenario_file: Path) -> None:
     _, mesh = worlds(scenario_file, HEAD + EVERY_SHAPE)
     state = start(mesh)
-    state, _ = advance(mesh, state)
-    state, _ = advance(mesh, state)
+    state, _ = step(mesh, state)
+    state, _ = step(mesh, state)
     with KernelCounter() as kernels:
         look(mesh, state)
     assert kernels.compiled == 0

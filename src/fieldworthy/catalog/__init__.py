@@ -121,7 +121,7 @@ def _value_problems(key: str, item: Any, places: Places) -> list[Problem]:
         problems.append(Problem(where, shown, "a finite number, a list of finite numbers, or a text"))
     for side in ("min", "max"):
         limit = item.get(side, 0.0)
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
+        if not _is_finite(limit):
             problems.append(Problem(where, f"'{key}' has {side} = {limit!r}", "a finite number"))
     return problems
 
@@ -133,4 +133,6 @@ def _is_value(value: Any) -> bool:
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) if isinstance(value, float) else -(2**63) <= value < 2**63

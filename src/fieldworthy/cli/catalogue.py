@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 
 import click
 
@@ -22,7 +23,7 @@ def command(kind: str | None, as_json: bool) -> None:
     def first_line(text: str | None) -> str:
         return (text or "").strip().splitlines()[0]
 
-    found = {
+    found: dict[str, Callable[[], dict[str, str]]] = {
         "scenarios": lambda: {name: load(name).title for name in built_in_names()},
         "boats": lambda: {name: load_entry("boat", name).title for name in names("boat")},
         "lidars": lambda: {name: load_entry("lidar", name).title for name in names("lidar")},
@@ -30,7 +31,7 @@ def command(kind: str | None, as_json: bool) -> None:
             name: first_line(sys.modules[kind.__module__].__doc__) for name, kind in CONTROLLERS.items()
         },
     }
-    listed = {name: make() for name, make in found.items() if kind in (None, name)}
+    listed: dict[str, dict[str, str]] = {name: make() for name, make in found.items() if kind in (None, name)}
     if as_json:
         click.echo(json.dumps(listed))
         return

@@ -11,8 +11,8 @@ A controller is a class with
 
     def command(self, readings: Readings, parameters: MyParameters) -> Command: ...
 
-Every array has one entry a trial. Trials that have ended leave the batch, so its length shrinks during a run: keep what
-must last in `memory`, which follows its trial.
+Every array has one entry a trial. Trials that have ended stay in the batch until it is thinned, their answers ignored.
+So its length shrinks during a run: keep what must last in `memory`, which follows its trial.
 """
 
 from __future__ import annotations

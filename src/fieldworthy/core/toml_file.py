@@ -14,6 +14,10 @@ from fieldworthy.core.toml_lines import Path as KeyPath
 from fieldworthy.core.toml_lines import key_lines
 
 
+_MOST_BITS = 1000
+"""Of a whole number; what does not fit in 64 bits is refused where its key is known, this is what no check survives."""
+
+
 @dataclass
 class Places:
     """Where each key of some input was written: a file's lines, or the command-line options set on top of it."""
@@ -92,7 +96,22 @@ def read_toml(path: Path, name: str, what: str) -> TomlFile:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ScenarioError([_syntax_problem(name, text, str(error))]) from None
-    return TomlFile(path, data, Places(name, key_lines(text.replace("\r\n", "\n"))))
+    except ValueError:  # Python reads no whole number of more than 4300 digits
+        raise ScenarioError([Problem(name, "a number of thousands of digits", "numbers that fit in 64 bits")]) from None
+    places = Places(name, key_lines(text.replace("\r\n", "\n")))
+    huge = [Problem(places.where(at), f"{key_of(at)} is a whole number of {n} bits", "64 bits") for at, n in _huge(data)]
+    if huge:
+        raise ScenarioError(huge)
+    return TomlFile(path, data, places)
+
+
+def _huge(value: Any, path: KeyPath = ()) -> list[tuple[KeyPath, int]]:
+    """Whole numbers that not even a float can hold, with their bits; they would break whoever compares or prints them."""
+    if isinstance(value, dict):
+        return [found for key, item in value.items() for found in _huge(item, (*path, key))]
+    if isinstance(value, list):
+        return [found for index, item in enumerate(value) for found in _huge(item, (*path, index))]
+    return [(path, value.bit_length())] if isinstance(value, int) and value.bit_length() > _MOST_BITS else []
 
 
 def _syntax_problem(name: str, text: str, message: str) -> Problem:

@@ -17,6 +17,7 @@ import numpy as np
 import shapely
 
 from fieldworthy.core.engine import Engine
+from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.lanes import Scalar
 from fieldworthy.environment import rays
 from fieldworthy.environment.shapes import Box, Cylinder, Layout, Polygon, Shape, Sphere, box_corners, is_moving
@@ -94,7 +95,12 @@ def _walls(points: Sequence[tuple[float, float]], shape: Any) -> list[tuple[str,
 
 
 def _caps(polygon: shapely.Polygon, up_m: float) -> list[tuple[str, tuple[float, ...]]]:
-    triangles = shapely.constrained_delaunay_triangles(polygon)
+    try:
+        triangles = shapely.constrained_delaunay_triangles(polygon)
+    except shapely.errors.GEOSException as error:
+        outline = f"polygon at north {polygon.exterior.coords[0][0]:.1f} m, east {polygon.exterior.coords[0][1]:.1f} m"
+        what = f"the outline is not that of one area ({str(error).splitlines()[0]})"
+        raise ScenarioError(Problem(outline, what, "edges that do not cross or touch")) from error
     return [("cap", (*(c for point in t.exterior.coords[:3] for c in point[:2]), up_m)) for t in triangles.geoms]
 
 

@@ -11,34 +11,36 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
 
 from fieldworthy.control.controller import Command, Parameters, Readings
 from fieldworthy.core.lanes import Scalar, logical_and, logical_not, logical_or, select
-from fieldworthy.guidance.straight import turn_to_target
+from fieldworthy.guidance.straight import NonNegative, Positive, turn_to_target
 from fieldworthy.sensors.scan import Scan
 
 
 class SectorParameters(Parameters):
     """Numbers of the rule; angles in degrees as in scenario files."""
 
-    safe_distance_m: float = 12.0
+    safe_distance_m: Positive = 12.0
     """r_front below this starts avoiding."""
-    half_angle_deg: float = 35.0
+    half_angle_deg: Annotated[float, Meta(gt=0, le=180)] = 35.0
     """beta: half width of the sector looked at."""
-    cruise_speed_m_s: float = 5.0
-    avoid_speed_m_s: float = 3.0
+    cruise_speed_m_s: Positive = 5.0
+    avoid_speed_m_s: NonNegative = 3.0
     """Speed while turning: the turn has priority."""
-    turn_rate_deg_s: float = 25.0
-    turn_time_s: float = 1.0
+    turn_rate_deg_s: NonNegative = 25.0
+    turn_time_s: NonNegative = 1.0
     """A turn once begun is held this long before sides are compared again."""
-    course_gain_1_s: float = 0.8
+    course_gain_1_s: NonNegative = 0.8
     """Turn rate per heading error on the way back to the course."""
-    course_rate_max_deg_s: float = 15.0
+    course_rate_max_deg_s: NonNegative = 15.0
     compare: Literal["mean_range", "points"] = "mean_range"
     starboard_first: bool = False
     """COLREGs preference: to starboard unless port is freer by `starboard_margin`."""
-    starboard_margin: float = 0.2
+    starboard_margin: NonNegative = 0.2
     ignore_below_m: float = -1000.0
     """Points lower than this above the water (by elevation and range, deck taken as level) are taken as sea and left
     out; set 0.3 or so where `sea_returns` is on. With no_hit "max" that leaves out downward rays without a return too.

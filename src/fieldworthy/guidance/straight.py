@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
 
 from fieldworthy.control.controller import Command, Parameters, Readings
 from fieldworthy.core.lanes import Scalar, atan2, clip
 from fieldworthy.core.units import wrap_pi
 
+Positive = Annotated[float, Meta(gt=0)]
+NonNegative = Annotated[float, Meta(ge=0)]
+
 
 class StraightParameters(Parameters):
     """Numbers of the rule."""
 
-    cruise_speed_m_s: float = 5.0
-    course_gain_1_s: float = 0.8
-    course_rate_max_deg_s: float = 15.0
+    cruise_speed_m_s: Positive = 5.0
+    course_gain_1_s: NonNegative = 0.8
+    course_rate_max_deg_s: NonNegative = 15.0
 
 
 def turn_to_target(readings: Readings, gain_1_s: Scalar, rate_max_deg_s: Scalar) -> Scalar:

@@ -24,10 +24,11 @@ from fieldworthy.scenario.plug_in import load_controller, load_sensor
 from fieldworthy.scenario.scene_mesh import ray_mesh
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.scenario.values import Values
-from fieldworthy.vehicles.boat import BoatParameters, BoatState
+from fieldworthy.vehicles.boat import BOAT, BoatParameters, BoatState
 from fieldworthy.vehicles.hull import Hull, hull
+from fieldworthy.world.course import Course, CourseLanes
 from fieldworthy.world.sense import ExtraSensor
-from fieldworthy.world.state import Course, CourseLanes, Timing, World
+from fieldworthy.world.state import Timing, World
 
 Array = NDArray[np.float64]
 
@@ -69,13 +70,14 @@ def build(scenario: Scenario, trials: int | Sequence[int] | None = None, *, full
         course=course,
         course_lanes=_course_lanes(engine, course),
         hull=boat_hull,
-        boat=BoatParameters(
+        vehicle=BOAT,
+        vehicle_parameters=BoatParameters(
             **{
                 f.name: values.lanes(engine, f"vehicle.{f.name}", scenario.vehicle.values[f.name])
                 for f in fields(BoatParameters)
             }
         ),
-        sea=moving_sea,
+        medium=moving_sea,
         start=_start(scenario, starts),
         layouts=layouts,
         tables=build_tables(engine, layouts),

@@ -272,9 +272,17 @@ def _as_float(value: float) -> float:
         return math.inf
 
 
+def shown(name: str, value: Any) -> str:
+    """`name = value`, shortened."""
+    try:
+        text = str(value).lower() if isinstance(value, bool) else repr(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        text = "a whole number of thousands of digits"
+    return f"{name} = {text if len(text) <= 60 else text[:57] + '...'}"
+
+
 def _shown(path: Path, value: Any) -> str:
-    text = str(value).lower() if isinstance(value, bool) else repr(value)
-    return f"{key_of(path) or 'value'} = {text if len(text) <= 60 else text[:57] + '...'}"
+    return shown(key_of(path) or "value", value)
 
 
 def _a_type(value: Any) -> str:

@@ -106,11 +106,14 @@ def _document(path: pathlib.Path) -> dict[str, Any]:
         raise ScenarioError(
             Problem(str(path), "not valid JSON: nested too deeply", "a GeoJSON FeatureCollection")
         ) from None
+    except ValueError:  # Python reads no whole number of more than 4300 digits
+        raise ScenarioError(Problem(str(path), "a number of thousands of digits", _VALID_LONLAT)) from None
     if not isinstance(document, dict) or "type" not in document:
         valid = "an object with type = FeatureCollection, Feature or a geometry"
         raise ScenarioError(Problem(str(path), "not GeoJSON: no object with a 'type'", valid))
     crs = document.get("crs")
-    name = str(crs.get("properties", {}).get("name", "")) if isinstance(crs, dict) else ""
+    properties = crs.get("properties") if isinstance(crs, dict) else None
+    name = str(properties.get("name") or "") if isinstance(properties, dict) else ""
     if name and not name.endswith(("CRS84", "4326")):
         raise ScenarioError(Problem(str(path), f"the map's coordinate system is {name}", _VALID_LONLAT))
     return document
@@ -181,6 +184,8 @@ def _position(value: Any) -> LonLat:
     lon, lat = value[0], value[1]
     if any(isinstance(item, float) and not math.isfinite(item) for item in (lon, lat)):
         raise _Invalid(f"the position [{lon}, {lat}] is not finite", _VALID_LONLAT)
+    if any(abs(item) > 1e300 for item in (lon, lat)):
+        raise _Invalid("a position whose numbers are beyond all measure", _VALID_LONLAT)
     if not (-180 <= lon <= 180 and -90 <= lat <= 90):
         swapped = -180 <= lat <= 180 and -90 <= lon <= 90
         guess = "latitude and longitude are swapped" if swapped else "projected metres, perhaps"

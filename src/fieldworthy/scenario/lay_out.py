@@ -13,7 +13,7 @@ from fieldworthy.scenario.load import map_layout
 from fieldworthy.scenario.scene_mesh import mesh_walls
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.vehicles.hull import Hull
-from fieldworthy.world.state import Course
+from fieldworthy.world.course import Course
 
 ATTEMPTS = 50
 """Layouts drawn for one trial before giving up."""

@@ -1,19 +1,22 @@
-"""Checks that concern more than one value: periods and dt, ranges and steps, tops and bottoms, randomised paths."""
+"""Checks that concern more than one value: ranges and steps, tops and bottoms, meshes, randomised paths.
+
+Periods and sizes are checked in `size_limits`, speeds and places in `motion_limits`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from typing import Any
 
 from msgspec import inspect
 
 from fieldworthy.catalog import CatalogEntry
-from fieldworthy.core.errors import ScenarioError
-from fieldworthy.core.timing import ticks_from_rate, ticks_from_seconds
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report, describe, number_problem, unknown_key
+from fieldworthy.scenario.motion_limits import check_motion, number
 from fieldworthy.scenario.resolve import PATTERN_KEYS, table, vehicle_value_problem
 from fieldworthy.scenario.schema import Control, LidarConfig, Scenario, Sea
+from fieldworthy.scenario.size_limits import check_sizes, check_times
 
 _SAME_FOR_ALL = ("rate_hz", "latency_s", *PATTERN_KEYS["uniform"], *PATTERN_KEYS["firing"])
 """LiDAR values that decide which rays there are and when: they cannot differ between trials that run together."""
@@ -39,8 +42,11 @@ _LIDAR_LEAVES = {
 
 def check_limits(data: dict[str, Any], entry: CatalogEntry | None, report: Report) -> None:
     """Report contradictions between values that are each fine alone; values that are not are skipped here."""
-    _check_times(data, report)
+    check_times(data, report)
+    check_sizes(data, report)
+    check_motion(data, report)
     _check_lidar(table(data, "sensors", "lidar"), report)
+    _check_rule(data, report)
     _check_rays(data, report)
     for name, default_top, default_bottom in (("obstacles", 3.0, -1.0), ("scatter", 1.5, -1.0)):
         items = data.get(name)
@@ -59,37 +65,9 @@ def check_limits(data: dict[str, Any], entry: CatalogEntry | None, report: Repor
     _check_randomize(data, entry, report)
 
 
-def _check_times(data: dict[str, Any], report: Report) -> None:
-    dt_s = _number(data.get("dt_s", 0.02))
-    if dt_s is None or dt_s <= 0:
-        return
-    control, lidar = table(data, "control"), table(data, "sensors", "lidar")
-    _ticks(ticks_from_seconds, data.get("duration_s", 120.0), dt_s, ("duration_s",), report)
-    _ticks(ticks_from_rate, control.get("rate_hz", Control().rate_hz), dt_s, ("control", "rate_hz"), report)
-    _ticks(ticks_from_rate, lidar.get("rate_hz"), dt_s, ("sensors", "lidar", "rate_hz"), report)
-    _ticks(ticks_from_seconds, lidar.get("latency_s"), dt_s, ("sensors", "lidar", "latency_s"), report)
-    for name, sensor in table(data, "sensors", "extra").items():
-        if isinstance(sensor, dict):
-            place = ("sensors", "extra", name)
-            _ticks(ticks_from_rate, sensor.get("rate_hz", 10.0), dt_s, (*place, "rate_hz"), report)
-            _ticks(ticks_from_seconds, sensor.get("latency_s"), dt_s, (*place, "latency_s"), report)
-
-
-def _ticks(count: Callable[[float, float, str], int], value: Any, dt_s: float, path: Path, report: Report) -> None:
-    number = _number(value)
-    if number is None or number <= 0:
-        return
-    try:
-        count(number, dt_s, str(path[-1]))
-    except ScenarioError as error:
-        where = path if path in report.places.lines or path in report.places.options else ("dt_s",)
-        for problem in error.problems:
-            report.add(where, f"{path[-1]}: {problem.what}", problem.valid)
-
-
 def _check_lidar(lidar: dict[str, Any], report: Report) -> None:
     path: Path = ("sensors", "lidar")
-    low, high = _number(lidar.get("range_min_m")), _number(lidar.get("range_max_m"))
+    low, high = number(lidar.get("range_min_m")), number(lidar.get("range_max_m"))
     if low is not None and high is not None and 0 < high <= low:
         where = "range_min_m" if (*path, "range_min_m") in report.places.lines else "range_max_m"
         report.add(
@@ -97,7 +75,7 @@ def _check_lidar(lidar: dict[str, Any], report: Report) -> None:
             f"range_min_m = {low:g} is not below range_max_m = {high:g}",
             "0 <= range_min_m < range_max_m",
         )
-    low, high = _number(lidar.get("elevation_min_deg")), _number(lidar.get("elevation_max_deg"))
+    low, high = number(lidar.get("elevation_min_deg")), number(lidar.get("elevation_max_deg"))
     if low is not None and high is not None:
         if low > high:
             what = f"elevation_min_deg = {low:g} is above elevation_max_deg = {high:g}"
@@ -105,8 +83,8 @@ def _check_lidar(lidar: dict[str, Any], report: Report) -> None:
         else:
             _check_whole(high - low, lidar, "elevation_step_deg", "elevation_max_deg - elevation_min_deg", report)
     _check_whole(360.0, lidar, "azimuth_step_deg", "360 deg", report)
-    lasers, spacing = lidar.get("laser_elevation_deg"), _number(lidar.get("laser_spacing_s"))
-    period = _number(lidar.get("firing_period_s"))
+    lasers, spacing = lidar.get("laser_elevation_deg"), number(lidar.get("laser_spacing_s"))
+    period = number(lidar.get("firing_period_s"))
     if isinstance(lasers, list) and spacing is not None and period is not None and spacing * (len(lasers) - 1) > period:
         what = f"{len(lasers)} lasers {spacing:g} s apart take longer than firing_period_s = {period:g}"
         report.add((*path, "firing_period_s"), what, f"at least {spacing * (len(lasers) - 1):g}")
@@ -136,17 +114,30 @@ def _check_rays(data: dict[str, Any], report: Report) -> None:
 
 
 def _check_whole(span: float, lidar: dict[str, Any], key: str, span_name: str, report: Report) -> None:
-    step = _number(lidar.get(key))
+    step = number(lidar.get(key))
     if step is not None and step > 0:
         ratio = span / step
-        if abs(ratio - round(ratio)) > _WHOLE_TOLERANCE * max(1.0, ratio):
+        if math.isfinite(ratio) and abs(ratio - round(ratio)) > _WHOLE_TOLERANCE * max(1.0, ratio):
             near = " or ".join(f"{span / n:.6g}" for n in (int(ratio) + 1, int(ratio)) if n)
             what = f"{key} = {step:g} does not divide {span_name} ({span:g} deg) into whole steps"
             report.add(("sensors", "lidar", key), what, f"next {near}")
 
 
+def _check_rule(data: dict[str, Any], report: Report) -> None:
+    """Points are counted only where rays without a return are left out."""
+    control = table(data, "control")
+    compares = table(data, "control", "parameters").get("compare")
+    if control.get("controller", Control().controller) != "sector" or compares != "points":
+        return
+    if table(data, "sensors", "lidar").get("no_hit", "max") == "max":
+        what = 'compare = "points" counts returns, but no_hit = "max" makes every ray a point: both sides always tie'
+        report.add(
+            ("control", "parameters", "compare"), what, 'sensors.lidar.no_hit = "omit", or compare = "mean_range"'
+        )
+
+
 def _check_channel(item: dict[str, Any], path: Path, report: Report) -> None:
-    width, spread = _number(item.get("width_m")), _number(item.get("spread_width_m", 0.0))
+    width, spread = number(item.get("width_m")), number(item.get("spread_width_m", 0.0))
     if item.get("kind") == "channel" and width is not None and spread is not None and 0 < width <= spread:
         what = f"spread_width_m = {spread:g} is wider than the channel, width_m = {width:g}"
         report.add((*path, "spread_width_m"), what, "spread_width_m < width_m")
@@ -154,8 +145,8 @@ def _check_channel(item: dict[str, Any], path: Path, report: Report) -> None:
 
 def _check_height(item: dict[str, Any], path: Path, top: float, bottom: float, report: Report) -> None:
     tops = item.get("top_up_m", top)
-    top_up = _pair(tops)[0] if isinstance(tops, list) else _number(tops)
-    bottom_up = _number(item.get("bottom_up_m", bottom))
+    top_up = _pair(tops)[0] if isinstance(tops, list) else number(tops)
+    bottom_up = number(item.get("bottom_up_m", bottom))
     if top_up is not None and bottom_up is not None and bottom_up >= top_up and item.get("kind") != "sphere":
         key = "top_up_m" if "top_up_m" in item else "bottom_up_m"
         report.add((*path, key), f"top_up_m = {top_up:g} is not above bottom_up_m = {bottom_up:g}", "bottom < top")
@@ -171,7 +162,7 @@ def _check_randomize(data: dict[str, Any], entry: CatalogEntry | None, report: R
             what = f"'{name}' decides which rays there are and when, so it is the same for all trials"
             report.add(path, what, ", ".join(leaf for leaf in leaves if leaf.startswith("sensors.")))
         elif name.startswith("sea.waves."):
-            what = f"'{name}': the sea state is the same for all trials; each draws its own phases and directions"
+            what = f"'{name}': the sea state is the same for all trials; each draws its own phases only"
             report.add(path, what, ", ".join(leaf for leaf in leaves if leaf.startswith("sea.")))
         elif name.startswith("vehicle.") and entry is None:
             continue  # the vehicle itself is reported
@@ -200,7 +191,7 @@ def numeric_leaves(data: dict[str, Any]) -> dict[str, inspect.Type | None]:
         f"vehicle.{name}": None for name, value in values.items() if isinstance(value, float)
     }
     for name, value in table(data, "control", "parameters").items():
-        if _number(value) is not None:
+        if number(value) is not None:
             leaves[f"control.parameters.{name}"] = inspect.FloatType()
     for sensor in table(data, "sensors", "extra"):
         for name, value in table(data, "sensors", "extra", sensor, "parameters").items():
@@ -209,11 +200,7 @@ def numeric_leaves(data: dict[str, Any]) -> dict[str, inspect.Type | None]:
     return {**leaves, **_SEA_LEAVES, **_LIDAR_LEAVES}
 
 
-def _number(value: Any) -> float | None:
-    return None if number_problem(value, inspect.FloatType()) else float(value)
-
-
 def _pair(value: Any) -> tuple[float | None, float | None]:
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None, None
-    return _number(value[0]), _number(value[1])
+    return number(value[0]), number(value[1])

@@ -66,7 +66,7 @@ def parse_path(text: str) -> Path:
     """`obstacles.0.radius_m` as keys; quoted parts as in TOML; empty if it is no path."""
     try:
         node: Any = tomllib.loads(f"{text.strip()} = 0")
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # TOMLDecodeError is one, and so are numbers of thousands of digits
         return ()
     keys: list[str | int] = []
     while isinstance(node, dict):
@@ -81,7 +81,7 @@ def parse_value(text: str) -> Any:
     """The value as TOML would read it; anything else is a text."""
     try:
         parsed = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         return text.strip()
     return parsed["value"] if len(parsed) == 1 else text.strip()
 

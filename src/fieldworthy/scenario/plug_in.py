@@ -15,10 +15,14 @@ from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.guidance.sector import Sector
 from fieldworthy.guidance.straight import Straight
 from fieldworthy.scenario.check import check_parameters
+from fieldworthy.scenario.drawn_parameters import check_drawn
 from fieldworthy.scenario.schema import Scenario
 
 CONTROLLERS: dict[str, Any] = {"sector": Sector, "straight": Straight}
 """Built-in controllers by the name that scenarios use."""
+
+SECTOR = "(low, high) in degrees, -180 <= low < high <= 180"
+_SILENT = "it does not say what it reads"
 
 
 def load_controller(scenario: Scenario) -> tuple[Any, Any]:
@@ -29,7 +33,13 @@ def load_controller(scenario: Scenario) -> tuple[Any, Any]:
     kind = controller_class(scenario.control.controller, Path(scenario.source_path).parent)
     where = f"{scenario.source_path or scenario.name} [control.parameters]"
     parameters = _parameters(kind, scenario.control.parameters, where)
-    return make(kind, parameters), parameters
+    check_drawn(scenario, "control.parameters", kind, parameters)
+    controller = make(kind, parameters, where)
+    reads = getattr(controller, "reads_deg", "missing")
+    if reads is not None and not is_sector(reads):
+        what = f"the constructor of {kind.__name__} left reads_deg = {reads!r}" if reads != "missing" else _SILENT
+        raise ScenarioError(Problem(where, what, SECTOR))
+    return controller, parameters
 
 
 def load_sensor(scenario: Scenario, name: str) -> tuple[Any, Any]:
@@ -45,7 +55,8 @@ def load_sensor(scenario: Scenario, name: str) -> tuple[Any, Any]:
         raise ScenarioError([Problem(where, what, valid) for what, valid in problems])
     place = f"{scenario.source_path or scenario.name} [sensors.extra.{name}.parameters]"
     parameters = _parameters(kind, config.parameters, place)
-    return make(kind, parameters), parameters
+    check_drawn(scenario, f"sensors.extra.{name}.parameters", kind, parameters)
+    return make(kind, parameters, place), parameters
 
 
 def _parameters(kind: Any, given: dict[str, Any], where: str) -> Any:
@@ -57,10 +68,18 @@ def _parameters(kind: Any, given: dict[str, Any], where: str) -> Any:
     return None
 
 
-def make(kind: Any, parameters: Any) -> Any:
-    """An instance: the class gets its parameters if its constructor takes one argument."""
-    takes = [p for p in inspect.signature(kind).parameters.values() if p.default is p.empty]
-    return kind(parameters) if takes else kind()
+def make(kind: Any, parameters: Any, where: str) -> Any:
+    """An instance: the class gets its parameters if its constructor takes one argument.
+
+    Raises: ScenarioError with what its constructor raised.
+    """
+    try:
+        takes = [p for p in inspect.signature(kind).parameters.values() if p.default is p.empty]
+        return kind(parameters) if takes else kind()
+    except Exception as error:
+        # A user's constructor may raise anything; it belongs in one sentence with its place.
+        what = f"{kind.__name__}() failed: {type(error).__name__}: {error}"
+        raise ScenarioError(Problem(where, what, "parameters that its constructor takes")) from error
 
 
 def controller_class(name: str, folder: Path) -> Any:
@@ -123,9 +142,9 @@ def contract_problems(kind: Any) -> list[tuple[str, str]]:
     found = []
     reads = getattr(kind, "reads_deg", "missing")
     if reads == "missing" and "__init__" not in vars(kind):
-        found.append(("it does not say what it reads", "reads_deg = (-35.0, 35.0), or reads_deg = None for no LiDAR"))
-    elif reads != "missing" and reads is not None and not _is_sector(reads):
-        found.append((f"reads_deg = {reads!r} is not a sector", "(low, high) in degrees, -180 <= low < high <= 180"))
+        found.append((_SILENT, "reads_deg = (-35.0, 35.0), or reads_deg = None for no LiDAR"))
+    elif reads != "missing" and reads is not None and not is_sector(reads):
+        found.append((f"reads_deg = {reads!r} is not a sector", SECTOR))
     if getattr(kind, "arrays", "numpy") not in ("numpy", "lanes"):
         found.append((f"arrays = {kind.arrays!r}", "'numpy' or 'lanes'"))
     if not hasattr(kind, "arrays"):
@@ -150,7 +169,8 @@ def _shared_problems(kind: Any, method: str, signature: str, arguments: int) -> 
     return found
 
 
-def _is_sector(reads: Any) -> bool:
+def is_sector(reads: Any) -> bool:
+    """Whether a value says which azimuths are read."""
     try:
         low, high = reads
         return bool(-180.0 <= low < high <= 180.0)

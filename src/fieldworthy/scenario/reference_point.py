@@ -12,7 +12,7 @@ from msgspec import inspect
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.frames import ne_from_lonlat
 from fieldworthy.core.toml_lines import Path
-from fieldworthy.scenario.check import Report, describe, number_problem
+from fieldworthy.scenario.check import Report, describe, number_problem, shown
 from fieldworthy.scenario.quantities import LatitudeDeg, LongitudeDeg
 from fieldworthy.scenario.resolve import table
 from fieldworthy.scenario.schema import GeojsonOptions
@@ -58,7 +58,7 @@ def _convert(
     wrong = {key: number_problem(value, _TYPES[key]) for key, value in given.items()}  # type: ignore[arg-type]
     for key, what in wrong.items():
         if what:
-            report.add((*path, key), f"{key} = {given[key]!r}{what}", describe(_TYPES[key]))
+            report.add((*path, key), f"{shown(key, given[key])}{what}", describe(_TYPES[key]))
     if metres or len(given) == 1 or any(wrong.values()):
         return
     if reference is not None:

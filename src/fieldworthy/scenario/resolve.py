@@ -16,7 +16,8 @@ from fieldworthy.catalog import CatalogEntry, load_entry
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.core.units import m_s_from_kt
-from fieldworthy.scenario.check import Report, number_problem, unknown_key
+from fieldworthy.scenario.boat_values import check_boat, check_size, is_outline
+from fieldworthy.scenario.check import Report, number_problem, shown, unknown_key
 from fieldworthy.scenario.schema import LidarConfig, Vehicle
 
 UNIFORM_KEYS = ("elevation_min_deg", "elevation_max_deg", "elevation_step_deg", "azimuth_step_deg")
@@ -56,7 +57,7 @@ def _knots_to_m_s(sea: dict[str, Any], stem: str, report: Report) -> None:
     if m_s in sea:
         report.add(("sea", knots), f"both {knots} and {m_s} are given", f"one of {m_s}, {knots}")
     elif wrong:
-        report.add(("sea", knots), f"{knots} = {value!r}{wrong}", "a finite number >= 0")
+        report.add(("sea", knots), f"{shown(knots, value)}{wrong}", "a finite number >= 0")
     else:
         sea[m_s] = float(m_s_from_kt(float(value)))
 
@@ -115,6 +116,8 @@ def fill_vehicle(data: dict[str, Any], folder: pathlib.Path, report: Report) -> 
         return None
     own = vehicle.setdefault("set", {})
     entry = _entry("boat", vehicle.setdefault("model", Vehicle().model), folder, ("vehicle", "model"), report)
+    if entry is not None and not check_boat(entry, report):
+        return None
     if entry is None or not isinstance(own, dict):
         return entry
     filled = dict(entry.values)
@@ -124,25 +127,22 @@ def fill_vehicle(data: dict[str, Any], folder: pathlib.Path, report: Report) -> 
             continue
         wrong, valid = vehicle_value_problem(entry, name, value)
         if wrong:
-            report.add(("vehicle", "set", name), f"{name} = {value!r}{wrong}", valid)
+            report.add(("vehicle", "set", name), f"{shown(name, value)}{wrong}", valid)
         else:
             filled[name] = value
     vehicle["set"] = {name: as_floats(value) for name, value in filled.items()}
+    check_size(vehicle["set"], table(data, "randomize"), report)
     return entry
 
 
 def vehicle_value_problem(entry: CatalogEntry, name: str, value: Any) -> tuple[str, str]:
     """(what is wrong, what would be valid) for a value that replaces one of the catalogue; ("", "") if it may.
 
-    The new value has the old one's type and length; masses and inertias stay above 0; the entry's own limits hold.
+    The new value has the old one's form; masses and inertias stay above 0; the entry's own limits hold.
     """
     old = entry.values[name]
-    if isinstance(old, str):
-        return ("", "") if isinstance(value, str) and value else (" is not a text", "a text")
-    if isinstance(old, list):
-        if not isinstance(value, list) or not value:
-            return " is not a list of numbers", f"a list such as {old}"
-        return ("", "") if _all_finite(value) else (" holds something that is not a finite number", f"such as {old}")
+    if isinstance(old, list):  # outline_m: `check_boat` has seen to it that nothing else is a list
+        return ("", "") if is_outline(value) else (" is not a list of [forward, right] points", f"a list such as {old}")
     low, high = entry.limits.get(name, (-math.inf, math.inf))
     is_mass = name.endswith(("_kg", "_kg_m2")) and old > 0
     kind = inspect.FloatType(
@@ -163,12 +163,6 @@ def as_floats(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1000:
         return float(value)
     return value
-
-
-def _all_finite(value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(_all_finite(item) for item in value)
-    return not number_problem(value, inspect.FloatType())
 
 
 def _entry(kind: str, model: Any, folder: pathlib.Path, path: Path, report: Report) -> CatalogEntry | None:

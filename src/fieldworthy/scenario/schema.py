@@ -91,7 +91,8 @@ class Waves(_Strict, frozen=True, kw_only=True):
     height_m: NonNegative = 0.3
     period_s: Positive = 4.0
     from_deg: float = 180.0
-    components: Annotated[int, Meta(ge=1, le=1000)] = 8
+    components: Annotated[int, Meta(ge=1)] = 8
+    """At most `size_limits.MOST_WAVES`."""
     spread_deg: Annotated[float, Meta(ge=0, le=180)] = 30.0
     """Directional spread; 0 is long-crested."""
 
@@ -205,7 +206,7 @@ class Scenario(_Strict, frozen=True, kw_only=True, eq=False):
     name: Annotated[str, Meta(min_length=1)]
     title: str = ""
     description: str = ""
-    trials: Annotated[int, Meta(ge=1)] = 10
+    trials: Annotated[int, Meta(ge=1, le=1_000_000)] = 10
     seed: Annotated[int, Meta(ge=0)] = 1
     duration_s: Positive = 120.0
     dt_s: Positive = 0.02

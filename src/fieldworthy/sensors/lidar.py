@@ -112,8 +112,10 @@ def sweep(
     index: UInt32 [lanes * columns], counting.
     mesh_distance: further distances, from a mesh scene, of a ray and the distance beyond which no hit counts.
     filled: for each table `candidates.filled_parts` of its masks, or None; empty: of none.
-    Equation: r' = r + sigma n, dropped below range_min; P = O + r d.      Source: seed A, equations (2) and (3)
-    Limits: a beam is a line (no divergence), every surface returns, orientation moves linearly within one firing.
+    Equation: r' = r + sigma n, left out below range_min; P = O + r d.      Source: seed A, equations (2) and (3)
+    Water swallows the beam: nothing under still water is seen, and the surface itself only if `sea_returns`.
+    Limits: a beam is a line (no divergence), every surface returns, orientation moves linearly within one firing; the
+        water that ends a beam is flat, whatever waves lift the boat.
     """
     import drjit as dr
 
@@ -129,7 +131,8 @@ def sweep(
     later = column_at(shape, track, time, p, lane, at + delay, azimuth, engine) if delay else column
     beams = [_beam(pattern, column, later, k) for k in range(pattern.channels)]
 
-    nearest = tuple(rays.to_sea(beam) if shape.sea_returns else engine.Float(rays.MISS) for beam in beams)
+    water = tuple(rays.to_sea(beam) for beam in beams)
+    nearest = water
     t_s = time.start_s + (at if shape.distorted else pattern.period_s)
     for table, mask, parts in zip(tables, masks, filled or [None] * len(tables), strict=True):
         group = lane * shape.bins + place // BIN_COLUMNS
@@ -158,10 +161,14 @@ def sweep(
     fired = firing < time.firings
     for k, true in enumerate(nearest):
         measured = true + p.noise_m * errors[k]
-        heard = (true <= p.range_max_m) & (measured >= p.range_min_m) & fired
+        back = (true <= p.range_max_m) & fired
+        if not shape.sea_returns:
+            back &= true < water[k]
         if losses is not None:
-            heard &= losses[k] >= p.dropout
-        readings.append(select(heard, measured, select(fired, silent, rays.MISS)))
+            back &= losses[k] >= p.dropout
+        # Nothing came back: silence. Something came back too near: the device throws it away, no point.
+        near = measured < p.range_min_m
+        readings.append(select(back, select(near, rays.MISS, measured), select(fired, silent, rays.MISS)))
     return tuple(readings)
 
 
@@ -183,12 +190,12 @@ def column_at(
     """Origin and axes of the head, turned to an azimuth, at a time after the sweep's start."""
     ticks = at_s / shape.dt_s if shape.distorted else engine.Float(shape.ticks)
     pose = pose_at(track, lane, time.first_tick, ticks, engine.UInt32)
-    quat_ned_from_body = quat_from_euler_zyx(pose.roll_rad, pose.pitch_rad, pose.heading_rad)
+    quat_ned_from_body = pose.quat_ned_from_frd
     quat_body_from_sensor = quat_from_euler_zyx(p.roll_rad, p.pitch_rad, p.yaw_rad)
     quat = quat_multiply(quat_ned_from_body, quat_body_from_sensor)
     mount = rotate(quat_ned_from_body, Vec3(p.forward_m, p.right_m, -p.up_m))
     return Column(
-        origin=Vec3(pose.north_m + mount.x, pose.east_m + mount.y, pose.up_m - mount.z),
+        origin=_up_positive(pose.pos_ned_m + mount),
         ahead=_up_positive(rotate(quat, Vec3(cos(azimuth_rad), sin(azimuth_rad), 0.0))),
         aside=_up_positive(rotate(quat, Vec3(-sin(azimuth_rad), cos(azimuth_rad), 0.0))),
         above=_up_positive(rotate(quat, Vec3(0.0, 0.0, -1.0))),

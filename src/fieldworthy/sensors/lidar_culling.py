@@ -48,7 +48,9 @@ def around(
     # The mount may swing to any side of the vehicle's own place.
     swing = magnitude(p.forward_m) + magnitude(p.right_m) + magnitude(p.up_m)
     reach = p.range_max_m + FASTEST_M_S * half_s + swing
-    return mask_word(engine, table, row, word, time.start_s, within_reach(table.kind, pose.north_m, pose.east_m, reach))
+    return mask_word(
+        engine, table, row, word, time.start_s, within_reach(table.kind, pose.pos_ned_m.x, pose.pos_ned_m.y, reach)
+    )
 
 
 def cull(

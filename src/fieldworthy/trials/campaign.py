@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from fieldworthy.scenario.draw import StartPose
 from fieldworthy.scenario.feasible import describe, nearest_shape
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.result import Result
-from fieldworthy.world import OUTCOMES, Frame, State, World, advance, compact, start
-from fieldworthy.world.advance import frame_of
+from fieldworthy.world import OUTCOMES, Frame, State, World, compact, start, step
+from fieldworthy.world.step import frame_of
 
 BATCH = 1000
 """Trials flown side by side; more are flown batch after batch, which bounds the memory."""
@@ -98,7 +98,7 @@ class _Flight:
         try:
             state = start(world)
             while not self.outcome.all():
-                state, frame = advance(world, state)
+                state, frame = step(world, state)
                 self._keep(frame)
                 self._note(world, state)
                 report(self)
@@ -125,17 +125,18 @@ class _Flight:
         """Take over what has ended during the last ticks."""
         if world.lidar_shape is not None:
             self.rays += world.lidar_shape.pattern.rays * state.lanes * world.timing.control // world.timing.sweep
-        outcome, row = np.asarray(state.progress.outcome), np.asarray(state.row)
+        outcome, row = np.asarray(state.standing.outcome), np.asarray(state.row)
         ended = np.flatnonzero((outcome > 0) & (self.outcome[row] == 0))
         rows = row[ended]
         self.outcome[rows] = outcome[ended]
-        self.end_tick[rows] = np.asarray(state.progress.end_tick)[ended]
-        self.clearance[rows] = np.asarray(state.progress.clearance_m)[ended]
-        self.path[rows] = np.asarray(state.progress.path_m)[ended]
+        self.end_tick[rows] = np.asarray(state.standing.end_tick)[ended]
+        self.clearance[rows] = np.asarray(state.standing.clearance_m)[ended]
+        self.path[rows] = np.asarray(state.standing.path_m)[ended]
 
     def _keep(self, frame: Frame) -> None:
         """Take a sample; of lanes that have ended, the one where they came to rest and no more."""
-        self.frames.append(frame)
+        # Without its sweep: a sweep is large and lives in the kernels' memory.
+        self.frames.append(replace(frame, scan=None))
         open_rows = frame.row[~self.complete[frame.row]]
         self.length[open_rows] = len(self.frames)
         self.complete[open_rows] = self.outcome[open_rows] > 0

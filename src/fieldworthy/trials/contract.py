@@ -9,7 +9,7 @@ import numpy as np
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.scenario.build import build
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.world import advance, start
+from fieldworthy.world import start, step
 
 COMMANDS = ("cmd_surge_m_s", "cmd_yaw_rate_rad_s", "mode")
 
@@ -53,7 +53,7 @@ def _answers(scenario: Scenario, trials: list[int]) -> dict[str, np.ndarray[Any,
     world = build(scenario, trials).world
     state, rows = start(world), []
     while state.tick * world.timing.dt_s < DURATION_S and state.tick < world.timing.end:
-        state, frame = advance(world, state)
+        state, frame = step(world, state)
         rows.append(frame.values)
     watched = [key for key in rows[-1] if key in COMMANDS or "." in key]
     # A sensor that is heard late is missing from the first rows.

@@ -19,7 +19,7 @@ from fieldworthy.scenario.build import build
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.sensors.scan import Scan, to_numpy
 from fieldworthy.trials.record import Cloud, Recording, write_csv, write_mcap
-from fieldworthy.world import Frame, World, advance, start
+from fieldworthy.world import Frame, World, start, step
 from fieldworthy.world.look import look
 
 
@@ -35,11 +35,11 @@ def record(
     frames: list[Frame] = []
     clouds: list[Cloud] = []
     state = start(world)
-    while not int(np.asarray(state.progress.outcome)[0]):
+    while not int(np.asarray(state.standing.outcome)[0]):
         # A sweep is due whenever this tick ends one; the world's own are cast inside advance.
         if state.tick % world.timing.sweep == 0:
             clouds.append(_cloud(scenario, eye, look(eye, state)))
-        state, frame = advance(world, state)
+        state, frame = step(world, state)
         frames.append(frame)
         if progress is not None:
             progress(state.tick / world.timing.end)

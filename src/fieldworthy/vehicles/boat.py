@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fieldworthy.core.integrate import rk4
 from fieldworthy.core.lanes import Scalar, clip, cos, sin, sqrt
 from fieldworthy.core.lanes import abs as magnitude
-from fieldworthy.environment.sea import AIR_DENSITY_KG_M3, Sea
+from fieldworthy.core.track import Pose
+from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
+from fieldworthy.environment.sea import AIR_DENSITY_KG_M3, Sea, ride
+from fieldworthy.vehicles.vehicle import Vehicle
 
 
 @dataclass
@@ -30,7 +34,8 @@ class BoatState:
 
 @dataclass
 class BoatCommand:
-    """What a controller asks for: speed through the water ahead and turn to starboard."""
+    """What a controller asks for: speed ahead THROUGH THE WATER (in a current not the surge of the state, which is over
+    ground), and turn to starboard."""
 
     surge_m_s: Scalar
     yaw_rate_rad_s: Scalar
@@ -78,6 +83,7 @@ def boat_rates(state: BoatState, command: BoatCommand, sea: Sea, p: BoatParamete
     Equation: m (u' - v r) = F_u + D_u + W_u,   m (v' + u r) = D_v + W_v,   I r' = M + D_r + W_r
         F_u = clip(K_v (u_cmd - u_w) + K_vi integral, F_min, F_max),  M = clip(K_w (r_cmd - r) + K_wi integral, ±M_max)
         D = -(d1 + d2 |w|) w on the velocity through the water w.
+        The integrals grow by error + (limited - asked)/K: at a limit they stop (back-calculation).
     Source: Newton-Euler for a planar body; force and torque from a velocity command as the LiDAR boat paper does with
         its rigid body (seed A); drag form of Fossen (2021) section 6.4; wind load of Fossen section 10.1.
     Frames: body FRD, world NED.      Shapes: scalars.
@@ -129,3 +135,36 @@ def wind_load(state: BoatState, sea: Sea, p: BoatParameters) -> tuple[Scalar, Sc
     sway = pressure * p.wind_sway_coefficient * p.wind_side_area_m2 * v
     yaw = pressure * p.wind_yaw_coefficient * p.wind_side_area_m2 * p.length_m * v
     return surge, sway, yaw
+
+
+def boat_pose(state: BoatState, sea: Sea, t_s: Scalar, p: BoatParameters) -> Pose:
+    """Position and attitude, with the heave, roll and pitch that the waves give the hull (`environment.sea.ride`)."""
+    tilt = ride(sea.waves, state.north_m, state.east_m, state.heading_rad, t_s, p.length_m, p.beam_m)
+    still = state.north_m * 0.0
+    return Pose(
+        Vec3(state.north_m, state.east_m, still - tilt.heave_up_m),
+        quat_from_euler_zyx(still + tilt.roll_rad, still + tilt.pitch_rad, state.heading_rad),
+    )
+
+
+def boat_speed_m_s(state: BoatState) -> Scalar:
+    """Speed over ground."""
+    return sqrt(state.surge_m_s * state.surge_m_s + state.sway_m_s * state.sway_m_s)
+
+
+def observe_boat(state: BoatState) -> dict[str, Scalar]:
+    """All of the state but the integrals of its own controllers."""
+    names = ("north_m", "east_m", "heading_rad", "surge_m_s", "sway_m_s", "yaw_rate_rad_s")
+    return {name: getattr(state, name) for name in names}
+
+
+BOAT = Vehicle(
+    kind="boat",
+    command=BoatCommand,
+    parameters=BoatParameters,
+    rates=boat_rates,
+    step=rk4,
+    pose=boat_pose,
+    speed_m_s=boat_speed_m_s,
+    observe=observe_boat,
+)

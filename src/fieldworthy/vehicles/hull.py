@@ -9,7 +9,9 @@ import math
 from dataclasses import dataclass
 
 from fieldworthy.core.errors import Problem, ScenarioError
-from fieldworthy.core.lanes import Scalar, cos, logical_and, maximum, select, sin, sqrt
+from fieldworthy.core.lanes import Scalar, logical_and, maximum, select, sqrt
+from fieldworthy.core.track import Pose
+from fieldworthy.core.vec import Vec3, rotate
 from fieldworthy.environment.clearance import Outline, hull_to_disc, hull_to_segment
 from fieldworthy.environment.primitives import FIELDS
 
@@ -35,7 +37,11 @@ def hull(outline: list[tuple[float, float]], draft_m: float, air_draft_m: float,
 
     Raises: ScenarioError unless the points make a convex polygon.
     """
-    points = tuple((float(x), float(y)) for x, y in outline)
+    valid = "3 or more (forward, right) points of a convex hull"
+    try:
+        points = tuple((float(x), float(y)) for x, y in outline)
+    except (TypeError, ValueError):
+        raise ScenarioError(Problem(where, "the outline is not a list of pairs of numbers", valid)) from None
     turns = []
     for (a_x, a_y), (b_x, b_y), (c_x, c_y) in zip(
         points, points[1:] + points[:1], points[2:] + points[:2], strict=True
@@ -45,9 +51,7 @@ def hull(outline: list[tuple[float, float]], draft_m: float, air_draft_m: float,
     # Turning one way all along, and once round in all: a star turns one way too, but twice round.
     one_way = all(t > 0 for t in turns) or all(t < 0 for t in turns)
     if len(points) < 3 or not one_way or abs(sum(turns)) > 1.5 * 2.0 * math.pi:
-        raise ScenarioError(
-            Problem(where, "the outline is not a convex polygon", "3 or more (forward, right) points of a convex hull")
-        )
+        raise ScenarioError(Problem(where, "the outline is not a convex polygon", valid))
     return Hull(points if turns[0] > 0 else points[::-1], draft_m, air_draft_m)
 
 
@@ -65,18 +69,18 @@ def can_touch(hull: Hull, kind: str, numbers: tuple[Scalar, ...]) -> Scalar:
     return logical_and(bottom < hull.air_draft_m, top > -hull.draft_m)
 
 
-def hull_distance(
-    hull: Hull, kind: str, numbers: tuple[Scalar, ...], north_m: Scalar, east_m: Scalar, heading_rad: Scalar
-) -> Scalar:
+def hull_distance(hull: Hull, kind: str, numbers: tuple[Scalar, ...], pose: Pose) -> Scalar:
     """Horizontal distance [m] from the hull to a primitive that shares some height with it; <= 0 where they touch.
 
-    Limits: the hull is taken upright; roll and pitch do not move its outline.
+    Limits: the hull is taken upright; roll and pitch do not move its outline, only where its bow points does.
     Verified by: tests/verification/test_clearance.py
     """
-    c, s = cos(heading_rad), sin(heading_rad)
+    bow = rotate(pose.quat_ned_from_frd, Vec3(1.0, 0.0, 0.0))
+    level = sqrt(bow.x * bow.x + bow.y * bow.y)
+    c, s = bow.x / level, bow.y / level
 
     def in_body(north: Scalar, east: Scalar) -> tuple[Scalar, Scalar]:
-        n, e = north - north_m, east - east_m
+        n, e = north - pose.pos_ned_m.x, east - pose.pos_ned_m.y
         return c * n + s * e, c * e - s * n
 
     if kind == "wall":

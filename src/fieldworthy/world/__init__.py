@@ -1,6 +1,24 @@
-"""Where vehicle, surroundings, sensors and controller meet: World, State, Frame and `advance`."""
+"""Where vehicle, surroundings, sensors and controller meet: World, State, Frame, and the walk of one step.
 
-from fieldworthy.world.advance import advance, compact, start
-from fieldworthy.world.state import OUTCOMES, Frame, State, World
+`step` lets the world's own controller steer. Whoever steers from outside (a link, a learner, a person) calls
+`advance(world, state, decision_of(world, state, Command(…)))` with what it makes of `readings_of(world, state)`.
+"""
 
-__all__ = ["OUTCOMES", "Frame", "State", "World", "advance", "compact", "start"]
+from fieldworthy.world.course import OUTCOMES
+from fieldworthy.world.decide import decide, decision_of, readings_of
+from fieldworthy.world.state import Frame, State, World
+from fieldworthy.world.step import advance, compact, start, step
+
+__all__ = [
+    "OUTCOMES",
+    "Frame",
+    "State",
+    "World",
+    "advance",
+    "compact",
+    "decide",
+    "decision_of",
+    "readings_of",
+    "start",
+    "step",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,12 @@ from fieldworthy.core.engine import frozen, take
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.struct import where
 from fieldworthy.sensors.scan import to_numpy
-from fieldworthy.vehicles.boat import BoatCommand
+from fieldworthy.world.course import RUNNING, Standing
 from fieldworthy.world.sense import at_rows, naming_the_plug_in
-from fieldworthy.world.state import BOAT_READINGS, RUNNING, State, World
+from fieldworthy.world.state import State, World
 
-Decision = tuple[BoatCommand, Any, dict[str, Any]]
-"""Command, mode and new memory of every lane."""
-
-ANSWERS = ("surge_m_s", "yaw_rate_rad_s", "mode")
+Decision = tuple[Any, Any, dict[str, Any]]
+"""Command of the vehicle, mode and new memory of every lane."""
 
 
 def first_memory(world: World) -> dict[str, Any]:
@@ -31,24 +30,28 @@ def first_memory(world: World) -> dict[str, Any]:
 
 
 def decide(world: World, state: State) -> Decision:
-    """The controller's answer at this tick; lanes that have ended keep what they had."""
-    t_s, period_s = state.tick * world.timing.dt_s, world.timing.control * world.timing.dt_s
+    """The answer of the world's own controller at this tick; lanes that have ended keep what they had."""
+    who = f"controller '{world.controller_name}'"
     if world.controller.arrays == "numpy":
-        return _decide_in_numpy(world, state, t_s, period_s)
-    engine, controller, who = world.engine, world.controller, f"controller '{world.controller_name}'"
+        readings = readings_of(world, state)
+        with naming_the_plug_in(who):
+            command = world.controller.command(readings, at_rows(world.parameters, np.asarray(state.row)))
+        return decision_of(world, state, command)
+    engine, controller, vehicle = world.engine, world.controller, world.vehicle
+    names = command_names(world)
 
     def kernel(
-        t_s: Any, period_s: Any, row: Any, trials: Any, boat: Any, progress: Any, scan: Any, old: Decision,
+        t_s: Any, period_s: Any, row: Any, trials: Any, moving: Any, standing: Standing, scan: Any, old: Decision,
         course: Any, parameters: Any,
     ) -> Decision:  # fmt: skip
         import drjit as dr
 
-        target = dr.minimum(progress.target, course.count - 1)
+        target = dr.minimum(standing.target, course.count - 1)
         readings = Readings(
             t_s=t_s,
             period_s=period_s,
             trial=dr.gather(engine.UInt32, trials, row),
-            **{name: getattr(boat, name) for name in BOAT_READINGS},
+            **vehicle.observe(moving),
             target_north_m=dr.gather(engine.Float, course.north_m, target),
             target_east_m=dr.gather(engine.Float, course.east_m, target),
             scan=scan,
@@ -56,14 +59,15 @@ def decide(world: World, state: State) -> Decision:
         )
         with naming_the_plug_in(who):
             command: Command = controller.command(readings, take(parameters, row))
-        surge, yaw_rate, mode = (_checked_lanes(command, name, row) for name in ANSWERS)
-        new = (BoatCommand(surge, yaw_rate), mode, {**old[2], **_kept(command, old[2])})
-        return where(progress.outcome == RUNNING, new, old)
+        given = vehicle.command(**{name: _checked_lanes(command, name, row) for name in names})
+        new = (given, _checked_lanes(command, "mode", row), {**old[2], **_kept(command, old[2])})
+        return where(standing.outcome == RUNNING, new, old)
 
     try:
         return world.kernel("decide", lambda: frozen(kernel))(  # type: ignore[no-any-return]
-            engine.scalar(t_s), engine.scalar(period_s), state.row, world.trial_lanes, state.boat, state.progress,
-            state.scan, (state.command, state.mode, state.memory), world.course_lanes, world.parameters,
+            engine.scalar(state.tick * world.timing.dt_s), engine.scalar(world.timing.control * world.timing.dt_s),
+            state.row, world.trial_lanes, state.vehicle, state.standing, state.scan,
+            (state.command, state.mode, state.memory), world.course_lanes, world.parameters,
         )  # fmt: skip
     except RuntimeError as error:
         # Dr.Jit wraps what goes wrong while a function is recorded.
@@ -72,35 +76,44 @@ def decide(world: World, state: State) -> Decision:
         raise
 
 
-def _decide_in_numpy(world: World, state: State, t_s: float, period_s: float) -> Decision:
-    row = np.asarray(state.row)
-    target = np.minimum(np.asarray(state.progress.target), len(world.course.north_m) - 1)
-    readings = Readings(
-        t_s=t_s,
-        period_s=period_s,
-        trial=world.trials[row],
-        **{name: np.asarray(getattr(state.boat, name)) for name in BOAT_READINGS},
+def readings_of(world: World, state: State) -> Readings:
+    """What a controller knows now, in NumPy: for whoever steers from outside."""
+    target = np.minimum(np.asarray(state.standing.target), len(world.course.north_m) - 1)
+    return Readings(
+        t_s=state.tick * world.timing.dt_s,
+        period_s=world.timing.control * world.timing.dt_s,
+        trial=world.trials[np.asarray(state.row)],
+        **{name: np.asarray(values) for name, values in world.vehicle.observe(state.vehicle).items()},
         target_north_m=np.asarray(world.course.north_m)[target],
         target_east_m=np.asarray(world.course.east_m)[target],
         scan=to_numpy(state.scan) if state.scan is not None else None,
         sensors={name: extra.heard for name, extra in state.extra.items() if extra.heard is not None},
         memory=state.memory,
     )
-    with naming_the_plug_in(f"controller '{world.controller_name}'"):
-        command: Command = world.controller.command(readings, at_rows(world.parameters, row))
-    surge, yaw_rate, mode = (checked_answer(_field(command, name), name, state.lanes) for name in ANSWERS)
-    kept = _kept(command, state.memory)
-    memory = state.memory | {
-        name: checked_answer(values, f"memory['{name}']", state.lanes) for name, values in kept.items()
-    }
-    flying = np.asarray(state.progress.outcome) == RUNNING
-    old = state.command
-    lanes = [
-        world.engine.floats(np.where(flying, new, np.asarray(before)))
-        for new, before in ((surge, old.surge_m_s), (yaw_rate, old.yaw_rate_rad_s), (mode, state.mode))
-    ]
-    memory = {name: np.where(flying, values, state.memory[name]) for name, values in memory.items()}
-    return BoatCommand(lanes[0], lanes[1]), lanes[2], memory
+
+
+def decision_of(world: World, state: State, command: Command) -> Decision:
+    """A command given in NumPy or plain numbers, as `advance` takes it; lanes that have ended keep what they had.
+
+    Raises: FieldworthyError when a part is missing, has another shape, or keeps what was not declared.
+    """
+    flying = np.asarray(state.standing.outcome) == RUNNING
+
+    def held(name: str, before: Any) -> Any:
+        new = checked_answer(_field(command, name), name, state.lanes)
+        return world.engine.floats(np.where(flying, new, np.asarray(before)))
+
+    given = world.vehicle.command(**{name: held(name, getattr(state.command, name)) for name in command_names(world)})
+    memory = dict(state.memory)
+    for name, values in _kept(command, state.memory).items():
+        new = checked_answer(values, f"memory['{name}']", state.lanes)
+        memory[name] = np.where(flying, new, state.memory[name])
+    return given, held("mode", state.mode), memory
+
+
+def command_names(world: World) -> list[str]:
+    """Names of the numbers that this vehicle's command consists of."""
+    return [f.name for f in fields(world.vehicle.command)]
 
 
 def _kept(command: Any, memory: dict[str, Any]) -> dict[str, Any]:

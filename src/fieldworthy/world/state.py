@@ -20,15 +20,10 @@ from fieldworthy.environment.sea import Sea
 from fieldworthy.environment.shapes import Layout
 from fieldworthy.sensors.lidar import LidarParameters, LidarShape
 from fieldworthy.sensors.scan import Scan
-from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState
 from fieldworthy.vehicles.hull import Hull
+from fieldworthy.vehicles.vehicle import Vehicle
+from fieldworthy.world.course import Course, CourseLanes, Standing
 from fieldworthy.world.sense import ExtraSensor, ExtraState
-
-OUTCOMES = ("running", "goal", "collision", "timeout", "left area", "non-finite")
-RUNNING, GOAL, COLLISION, TIMEOUT, LEFT_AREA, NON_FINITE = range(6)
-
-BOAT_READINGS = ("north_m", "east_m", "heading_rad", "surge_m_s", "sway_m_s", "yaw_rate_rad_s")
-"""The part of BoatState that controllers and records get."""
 
 CLEARANCE_HORIZON_M = 25.0
 """Clearances beyond this are not worked out and read as this."""
@@ -49,46 +44,12 @@ class Timing:
     """Ticks from the end of a sweep to its delivery."""
 
 
-@dataclass(frozen=True)
-class Course:
-    """Where to go: waypoints in order, the goal last, and the area that may not be left. Plain numbers, all trials."""
-
-    north_m: tuple[float, ...]
-    east_m: tuple[float, ...]
-    radius_m: tuple[float, ...]
-    area_north_m: tuple[float, float]
-    area_east_m: tuple[float, float]
-
-
-@dataclass
-class CourseLanes:
-    """`Course` as data of the kernels."""
-
-    north_m: Any
-    east_m: Any
-    radius_m: Any
-    count: Any
-    area: tuple[Any, Any, Any, Any]
-    """north low, north high, east low, east high."""
-
-
-@dataclass
-class Progress:
-    """How far each lane has come."""
-
-    outcome: Any
-    """UInt32, a place in OUTCOMES."""
-    end_tick: Any
-    target: Any
-    """Waypoint being headed for."""
-    clearance_m: Any
-    """Least distance between hull and shapes so far."""
-    path_m: Any
-
-
 @dataclass
 class World:
-    """All that stays the same while trials run. Arrays in `boat`, `sea`, `lidar` have one number or one a row."""
+    """All that stays the same while trials run.
+
+    Arrays in `vehicle_parameters`, `medium` and `lidar` have one number, or one a row.
+    """
 
     engine: Engine
     trials: NDArray[np.uint32]
@@ -97,10 +58,13 @@ class World:
     course: Course
     course_lanes: CourseLanes
     hull: Hull
-    boat: BoatParameters
-    sea: Sea
-    start: BoatState
-    """NumPy arrays (rows,)."""
+    """What touches things."""
+    vehicle: Vehicle
+    vehicle_parameters: Any
+    """Of the type that the vehicle names."""
+    medium: Sea
+    start: Any
+    """State of the vehicle at tick 0: NumPy arrays (rows,)."""
     layouts: tuple[Layout, ...]
     """One a row."""
     tables: tuple[Table, ...]
@@ -141,10 +105,10 @@ class State:
     tick: int
     row: Any
     """UInt32 (lanes): which row of the world a lane is."""
-    boat: BoatState
-    command: BoatCommand
+    vehicle: Any
+    command: Any
     mode: Any
-    progress: Progress
+    standing: Standing
     track: Track
     memory: dict[str, Any]
     scan: Scan | None

@@ -8,14 +8,17 @@ from collections import Counter
 from pathlib import Path
 
 from fieldworthy.trials.report import charts, page
+from fieldworthy.trials.report.about import about
 from fieldworthy.trials.report.data import OUTCOMES, RunData, Trial, hull_outline, read_run, replay_folder
 from fieldworthy.trials.report.limits import limits_for
 from fieldworthy.trials.report.mapping import Bounds
 from fieldworthy.trials.report.notices import notices
-from fieldworthy.trials.report.overview import MOST_TRACKS, Overview, chooser, draw_overview, view_of
+from fieldworthy.trials.report.overview import MOST_TRACKS, Overview, chooser, draw_overview
 from fieldworthy.trials.report.panels import draw_panel, worst_first
+from fieldworthy.trials.report.places import area_bounds
 from fieldworthy.trials.report.style import outcome_css
 from fieldworthy.trials.report.text import (
+    Reason,
     esc,
     group_reasons,
     listed,
@@ -28,9 +31,11 @@ from fieldworthy.trials.report.text import (
     success_sentence,
     with_unit,
 )
+from fieldworthy.trials.report.view import view_of
 from fieldworthy.trials.statistics import spread, success_bins, wilson_interval
 
 WORST_ROWS = 10
+MOST_REASONS = 6
 WORST_PANELS = 6
 MOST_PARAMETER_CHARTS = 8
 
@@ -46,14 +51,14 @@ def write_report(run_folder: Path, shown_as: Path | None = None) -> Path:
 
 def campaign_page(run: RunData, shown_as: Path) -> str:
     """The whole page; its replay commands name the folder `shown_as`."""
-    body = [page.header(f"Fieldworthy campaign · {run.name}", run.title, str(run.scenario.get("description", "")))]
+    body = [page.header(f"Fieldworthy campaign · {run.name}", run.title)]
     body += notices(run)
     if run.trials:
-        body += [_answer(run), page.tiles(key_figures(run))]
+        body += [_answer(run), page.tiles(key_figures(run)), about(str(run.scenario.get("description", "")))]
         view = view_of(run)
         overview = draw_overview(run, view) if run.tracks else None
         if overview:
-            body.append(_map_section(run, overview))
+            body.append(_map_section(run, overview, view))
         body += [
             _outcome_section(run),
             _distribution_section(run),
@@ -130,7 +135,7 @@ def key_figures(run: RunData) -> list[tuple[str, str]]:
     return items
 
 
-def _map_section(run: RunData, overview: Overview) -> str:
+def _map_section(run: RunData, overview: Overview, view: Bounds) -> str:
     total, drawn = len(run.trials), len(overview.drawn)
     failed = sum(not t.succeeded for t in run.trials)
     said = []
@@ -153,7 +158,9 @@ def _map_section(run: RunData, overview: Overview) -> str:
         said.append(
             "A cross marks a collision" + (", with the hull's outline in true size." if hull_outline(run)[1] else ".")
         )
-    if isinstance(run.scenario.get("area"), dict):
+    area = area_bounds(run)
+    if area is not None and not (area.south_m < view.south_m and area.north_m > view.north_m
+                                 and area.west_m < view.west_m and area.east_m > view.east_m):  # fmt: skip
         said.append("Dashed: the area that the boat may not leave.")
     return "<h2>Tracks</h2>" + page.figure(chooser(overview) + overview.drawing, " ".join(said))
 
@@ -163,10 +170,14 @@ def _outcome_section(run: RunData) -> str:
     n = len(run.trials)
     rows = []
     for outcome in _order(counts):
-        members = [(t.trial, t.why) for t in run.trials if t.outcome == outcome]
-        for i, reason in enumerate(group_reasons(members)[:6]):
+        reasons = group_reasons((t.trial, t.why) for t in run.trials if t.outcome == outcome)
+        if len(reasons) > MOST_REASONS:
+            rest = sorted(trial for reason in reasons[MOST_REASONS - 1 :] for trial in reason.trials)
+            others = f"other reasons ({len(reasons) - MOST_REASONS + 1})"
+            reasons = [*reasons[: MOST_REASONS - 1], Reason(others, tuple(rest))]
+        for i, reason in enumerate(reasons):
             name = _outcome_key(outcome) if i == 0 else ""
-            share = percent(len(members) / n) if i == 0 else ""
+            share = percent(counts[outcome] / n) if i == 0 else ""
             rows.append([name, share, str(len(reason.trials)), esc(reason.sentence), esc(listed(reason.trials, 8))])
     bar = charts.success_bar([(o, outcome_css(o), counts[o]) for o in _order(counts) if counts[o]], run.successes, n)
     caption = "Above: all trials by outcome. Below: share that reached the goal with its 95\u202f% Wilson interval."

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fieldworthy.trials.report import svg
+from fieldworthy.trials.report.axis import value_axis
 from fieldworthy.trials.report.text import percent, percent_range, plural, short
 from fieldworthy.trials.statistics import SuccessBin, wilson_interval
 
@@ -123,7 +124,7 @@ def curve(points: Sequence[Point], x_label: str, y_label: str, share: bool = Fal
     """A line with its interval band over a varied value; `share`: fractions, in per cent; `least`: a second line."""
     width, height = 500.0, 270.0
     known = [p for p in points if math.isfinite(p.y)]
-    x = svg.Scale(*svg.padded([p.x for p in points], 0.05), 66.0, width - 14.0)
+    x = value_axis([p.x for p in points], 66.0, width - 14.0)
     if share:
         y = svg.Scale(0.0, 1.0, 220.0, 12.0)
         parts = svg.axis_y(y, 66.0, width - 14.0, y_label, {i / 5: f"{20 * i}\u202f%" for i in range(6)})
@@ -131,7 +132,7 @@ def curve(points: Sequence[Point], x_label: str, y_label: str, share: bool = Fal
         shown = [v for p in (*points, *least) for v in (p.y, p.low, p.high)]
         y = svg.Scale(*svg.padded(shown, 0.12, floor=0.0), 220.0, 12.0)
         parts = svg.axis_y(y, 66.0, width - 14.0, y_label)
-    parts += svg.axis_x(x, 220.0, 12.0, x_label)
+    parts += x.drawn(220.0, 12.0, x_label)
     band = [p for p in known if math.isfinite(p.low) and math.isfinite(p.high)]
     if len(band) > 1:
         ring = [(x(p.x), y(p.high)) for p in band] + [(x(p.x), y(p.low)) for p in reversed(band)]
@@ -154,13 +155,13 @@ def heat_map(
 ) -> str:
     """A grid of shares: `cells[column, row]` = (fraction, large text, small text); rows count from the bottom."""
     left, top = 76.0, 30.0
-    cell_w, cell_h = min(150.0, 940.0 / max(len(columns), 1)), 54.0
+    cell_w, cell_h = min(136.0, 990.0 / max(len(columns), 1)), 54.0
     bottom = top + cell_h * len(rows)
     parts = []
     for (i, j), (fraction, large, small) in cells.items():
         x, y = left + i * cell_w, bottom - (j + 1) * cell_h
         parts.append(svg.rect(x, y, cell_w, cell_h, "plain"))
-        parts.append(svg.rect(x, y, cell_w, cell_h, "heat", f' fill-opacity="{0.05 + 0.42 * fraction:.2f}"'))
+        parts.append(svg.rect(x, y, cell_w, cell_h, "heat", f' fill-opacity="{0.02 + 0.48 * fraction**2:.2f}"'))
         parts.append(svg.text(x + cell_w / 2, y + cell_h / 2 - 1, large, "t strong", "middle"))
         if cell_w > 84.0:
             parts.append(svg.text(x + cell_w / 2, y + cell_h / 2 + 15, small, "t heat-text", "middle"))

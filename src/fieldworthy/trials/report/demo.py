@@ -12,19 +12,24 @@ from urllib.parse import quote
 from fieldworthy.trials.report import page, svg
 from fieldworthy.trials.report.charts import interval_mark
 from fieldworthy.trials.report.data import RunData, read_run
+from fieldworthy.trials.report.furniture import map_axes, north_arrow, scale_bar
 from fieldworthy.trials.report.limits import limits_for
-from fieldworthy.trials.report.mapping import fit, map_axes, north_arrow, scale_bar
+from fieldworthy.trials.report.look import is_chart
+from fieldworthy.trials.report.mapping import fit
 from fieldworthy.trials.report.notices import notices
-from fieldworthy.trials.report.overview import drawn_trials, is_chart, legend, map_content, view_of
+from fieldworthy.trials.report.overview import drawn_trials, legend, map_content
 from fieldworthy.trials.report.text import (
     DASH,
     esc,
+    in_words,
+    joined,
     number_range,
     percent,
     percent_range,
     plural,
     with_unit,
 )
+from fieldworthy.trials.report.view import is_turned, view_of
 from fieldworthy.trials.statistics import spread, wilson_interval
 
 
@@ -56,12 +61,12 @@ def _page(folder: Path, pairs: list[tuple[DemoRow, RunData]]) -> str:
         page.header(
             "Fieldworthy demo",
             "A boat that avoids obstacles with LiDAR, beside the published table",
-            "The reactive avoidance rule of the paper, flown again in its three kinds of water. The paper gives no "
-            "hull, speed or channel width; ours are in the scenarios, with reasons.",
+            "The paper's reactive rule in its three kinds of water: hull, speed and channel width are ours, since the "
+            "paper gives none, and its scenario B, 35 obstacles in its text, is flown with 35 and with five.",
         )
     ]
     for row, run in pairs:
-        body += [f"<h3>{esc(row.label)}</h3>{notice}" for notice in notices(run)]
+        body += [f"<h3>{esc(_name(row))}</h3>{notice}" for notice in notices(run)]
     if finished:
         wall = sum(float(run.run.get("wall_s") or 0.0) for _, run in finished)
         body.append(f'<p class="answer">{_answer(finished)}</p>')
@@ -69,13 +74,12 @@ def _page(folder: Path, pairs: list[tuple[DemoRow, RunData]]) -> str:
         body.append(page.figure(_table(folder, pairs)))
         body.append(_comparison_section(finished))
         css = "three" if len(finished) == 3 else "pair"
-        figures = "".join(_map_figure(folder, i, *pair) for i, pair in enumerate(finished))
+        figures = "".join(_map_figure(folder, i, *pair, css == "pair") for i, pair in enumerate(finished))
         body.append(f'<h2>Tracks</h2><div class="{css}">{figures}</div>')
     body.append("<h2>How this was made</h2>")
     for row, run in pairs:
         body.append(
-            f"<details><summary>{esc(row.label)}: {esc(run.title)}</summary>"
-            f"{page.figure(page.provenance(run.run))}</details>"
+            f"<details><summary>{esc(_named(row, run))}</summary>{page.figure(page.provenance(run.run))}</details>"
         )
     sentences = dict.fromkeys(sentence for _, run in pairs for sentence in limits_for(run.scenario))
     widths = [high - low for low, high in (wilson_interval(run.successes, len(run.trials)) for _, run in finished)]
@@ -88,14 +92,40 @@ def _page(folder: Path, pairs: list[tuple[DemoRow, RunData]]) -> str:
     return page.document("Fieldworthy demo", body)
 
 
+def _name(row: DemoRow) -> str:
+    """A label that can stand in a list: "B, 35" as "B (35)"."""
+    head, _, tail = row.label.partition(", ")
+    return f"{head} ({tail})" if tail else head
+
+
+def _named(row: DemoRow, run: RunData) -> str:
+    return f"{_name(row)} · {run.title}"
+
+
 def _answer(pairs: list[tuple[DemoRow, RunData]]) -> str:
-    agree = [row.label for row, run in pairs if row.paper_success and _overlaps(row, run)]
-    asked = [row.label for row, _ in pairs if row.paper_success]
-    reached = ", ".join(f"{row.label} {percent(run.successes / len(run.trials), 0)}" for row, run in pairs)
-    told = f"Reached the goal: {reached}."
-    if asked:
-        subject = "all" if len(agree) == len(asked) else f"{len(agree)} of {len(asked)}"
-        told += f" The paper's range meets our 95\u202f% interval in {subject}."
+    """Who reached the goal, best first, scenarios of the same result together."""
+    groups: dict[tuple[int, int], list[str]] = {}
+    for row, run in sorted(pairs, key=lambda pair: -pair[1].successes / len(pair[1].trials)):
+        groups.setdefault((run.successes, len(run.trials)), []).append(_name(row))
+    sizes = {n for _, n in groups}
+    parts: list[str] = []
+    for (wins, n), names in groups.items():
+        everyone = f"all {in_words(n)}" if n > 1 else "the only one"
+        count = (
+            everyone if wins == n else in_words(wins) + (f" of {in_words(n)}" if len(sizes) > 1 or not parts else "")
+        )
+        noun = "" if parts or (wins == n == 1) else " trials"
+        parts.append(f"{count}{noun}{'' if parts else ' reached the goal'} in {joined(names)}")
+    told = joined(parts)
+    told = told[0].upper() + told[1:] + "."
+    agree = [_name(row) for row, run in pairs if row.paper_success and _overlaps(row, run)]
+    apart = [_name(row) for row, run in pairs if row.paper_success and not _overlaps(row, run)]
+    if agree:
+        told += f" The paper's success fits our 95\u202f% interval in {joined(agree)}" + (
+            f", but not in {joined(apart)}." if apart else "."
+        )
+    elif apart:
+        told += " The paper's success lies outside our 95\u202f% interval everywhere."
     return esc(told)
 
 
@@ -116,7 +146,7 @@ def _table(folder: Path, pairs: list[tuple[DemoRow, RunData]]) -> str:
         interval = percent_range(*wilson_interval(run.successes, n), 0) if n else ""
         rows.append(
             [
-                f'<a href="{_link(folder, run)}">{esc(row.label)}</a><span class="sub">{esc(run.title)}</span>',
+                f'<a href="{_link(folder, run)}">{esc(_named(row, run))}</a>{_note(row, run)}',
                 paper + f'<span class="sub">{plural(row.paper_trials, "trial")}</span>' if row.paper_success else DASH,
                 f'{percent(run.successes / n, 0) if n else DASH}<span class="sub">{interval}</span>',
                 paper_time,
@@ -125,7 +155,6 @@ def _table(folder: Path, pairs: list[tuple[DemoRow, RunData]]) -> str:
                 if times
                 else DASH,
                 f'{hits}<span class="sub">of {plural(n, "trial")}</span>',
-                esc(row.note),
             ]
         )
     columns = [
@@ -135,7 +164,6 @@ def _table(folder: Path, pairs: list[tuple[DemoRow, RunData]]) -> str:
         "Paper: time #",
         "Ours, range #",
         "Our collisions #",
-        "Note",
     ]
     return page.table(columns, rows)
 
@@ -153,13 +181,13 @@ def _comparison_section(pairs: list[tuple[DemoRow, RunData]]) -> str:
             low, high = (round(share * row.paper_trials) for share in row.paper_success)
             implied = wilson_interval(low, row.paper_trials)[0], wilson_interval(high, row.paper_trials)[1]
         success.append(
-            _Line(row.label, row.paper_success, implied, run.successes / n, wilson_interval(run.successes, n))
+            _Line(_name(row), row.paper_success, implied, run.successes / n, wilson_interval(run.successes, n))
         )
         times = spread([t.time_s for t in run.trials if t.succeeded])
         if times:
-            time.append(_Line(row.label, row.paper_time_s, None, times.mean, (times.least, times.greatest)))
+            time.append(_Line(_name(row), row.paper_time_s, None, times.mean, (times.least, times.greatest)))
         elif row.paper_time_s:
-            time.append(_Line(row.label, row.paper_time_s, None, math.nan, (math.nan, math.nan)))
+            time.append(_Line(_name(row), row.paper_time_s, None, math.nan, (math.nan, math.nan)))
     figures = page.figure(
         _dot_plot(success, "reached the goal", share=True),
         "Circle and bar: ours with the 95\u202f% Wilson interval. Grey: the paper's range; dotted: the "
@@ -170,6 +198,12 @@ def _comparison_section(pairs: list[tuple[DemoRow, RunData]]) -> str:
         caption = "Circle and bar: our mean with the shortest and longest time. Grey: the paper's figure."
         figures += page.figure(_dot_plot(time, "time to the goal [s]"), caption, "Time to the goal")
     return f'<h2>Beside the paper</h2><div class="pair">{figures}</div>'
+
+
+def _note(row: DemoRow, run: RunData) -> str:
+    """The row's note, unless the title says it already."""
+    known = set(run.title.lower().split())
+    return "" if set(row.note.lower().split()) <= known else f'<span class="sub">{esc(row.note)}</span>'
 
 
 @dataclass(frozen=True)
@@ -211,11 +245,13 @@ def _dot_plot(lines: list[_Line], label: str, share: bool = False) -> str:
     return svg.drawing(width, bottom + 44.0, label, parts)
 
 
-def _map_figure(folder: Path, index: int, row: DemoRow, run: RunData) -> str:
-    width = 336.0
+def _map_figure(folder: Path, index: int, row: DemoRow, run: RunData, wide: bool) -> str:
+    """A map as wide as its card: upright beside two others, lying along the course beside one."""
     view = view_of(run)
-    frame = fit(view, 40.0, 6.0, width - 46.0, 440.0, False, 440.0)
-    height = frame.top + frame.height + 66.0
+    turned = wide and is_turned(run, view)
+    width, most, least = (500.0, 420.0, 280.0) if wide else (336.0, 440.0, 440.0)
+    frame = fit(view, 40.0, 6.0, width - 46.0, most, turned, least)
+    height = frame.top + frame.height + 62.0
     css = f"few{' chartmap' if is_chart(run) else ''}"
     drawn = drawn_trials(run)
     parts = [
@@ -224,9 +260,9 @@ def _map_figure(folder: Path, index: int, row: DemoRow, run: RunData) -> str:
         *map_content(run, frame, drawn, f"clip-{index}", ghosts=any(run.layouts.values())),
         "</g>",
         *legend(run.trials, frame.left, height - 8.0),
-        *scale_bar(frame, width - 44.0, height - 30.0, 80.0),
-        north_arrow(width - 24.0, height - 34.0, turned=False),
+        *scale_bar(frame, width - 50.0, height - 10.0, 80.0),
+        north_arrow(width - 24.0 - 6.0 * turned, height - 14.0, turned),
     ]
-    drawing = svg.drawing(width, height, f"Map of {row.label}", parts)
+    drawing = svg.drawing(width, height, f"Map of {_name(row)}", parts)
     link = f'<a href="{_link(folder, run)}">full report</a>'
-    return page.figure(drawing, f"{plural(len(drawn), 'track')}; {link}.", f"{esc(row.label)}: {esc(run.title)}")
+    return page.figure(drawing, f"{plural(len(drawn), 'track')}; {link}.", esc(_named(row, run)))

@@ -1,4 +1,4 @@
-"""The plan view: world metres to drawing units, the obstacles, and what makes it a map (grid, scale bar, north arrow).
+"""The plan view: world metres to drawing units, and the obstacles as paths.
 
 Frames: north and east [m] in, x right and y down in drawing units out. A chart keeps north up; a long course from
 south to north may be `turned`, so that north points right and east points down and the page is used well.
@@ -6,7 +6,7 @@ south to north may be `turned`, so that north points right and east points down 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from fieldworthy.environment.shapes import Box, Cylinder, Polygon, Polyline, Shape, Sphere, box_corners
 from fieldworthy.trials.report import svg
+from fieldworthy.trials.report.look import ORDER, least_half
 from fieldworthy.trials.report.simplify import simplify
-from fieldworthy.trials.report.text import short
 
 TOLERANCE = 0.3
 """Largest displacement of a line by simplification, in drawing units (below a pixel)."""
@@ -39,6 +39,11 @@ class Bounds:
     def width_m(self) -> float:
         """Extent from west to east."""
         return self.east_m - self.west_m
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """(north, east) [m] of the centre."""
+        return 0.5 * (self.south_m + self.north_m), 0.5 * (self.west_m + self.east_m)
 
     def grown(self, margin_m: float) -> Bounds:
         """The rectangle with a margin all round."""
@@ -136,28 +141,33 @@ def fit(
     return MapFrame(grown, left, top, scale, turned)
 
 
-def obstacle_paths(frame: MapFrame, shapes: Iterable[Shape]) -> str:
-    """The shapes as one filled path (solids) and one stroked path (walls), clipped to nothing outside the view."""
-    solid, wall = obstacle_data(frame, shapes)
-    parts = [
-        f'<path class="obstacle" d="{solid}"/>' if solid else "",
-        f'<path class="wall" d="{wall}"/>' if wall else "",
-    ]
-    return "".join(parts)
+def obstacle_paths(frame: MapFrame, shapes: Iterable[Shape], css_of: Callable[[Shape], str]) -> str:
+    """The shapes as one path for all of a class, solids filled and walls stroked."""
+    return "".join(f'<path class="{css}" d="{data}"/>' for css, data in obstacle_data(frame, shapes, css_of))
 
 
-def obstacle_data(frame: MapFrame, shapes: Iterable[Shape]) -> tuple[str, str]:
-    """Path data of solids and of thin walls. Rings are simplified below a pixel; far shapes are left out."""
-    solids: list[str] = []
-    walls: list[str] = []
+def obstacle_data(frame: MapFrame, shapes: Iterable[Shape], css_of: Callable[[Shape], str]) -> list[tuple[str, str]]:
+    """Classes and path data of solids and of thin walls, in painting order.
+
+    Rings are simplified below a pixel, shapes outside the view are left out, and small shapes of a class that must be
+    seen are enlarged about their middle.
+    """
+    data: dict[tuple[str, str], list[str]] = {}
     rings: list[NDArray[np.float64]] = []
-    closed: list[bool] = []
+    owners: list[tuple[str, str]] = []
     for shape in shapes:
-        if bounds_of_shape(shape).common(frame.view) is None:
+        bounds = bounds_of_shape(shape)
+        if bounds.common(frame.view) is None:
             continue
+        css = css_of(shape)
         if isinstance(shape, (Cylinder, Sphere)):
-            solids.append(svg.circle_data(*frame.xy(shape.north_m, shape.east_m), shape.radius_m * frame.scale))
+            radius = max(shape.radius_m * frame.scale, least_half(css))
+            circle = svg.circle_data(*frame.xy(shape.north_m, shape.east_m), radius)
+            data.setdefault((css, "obstacle"), []).append(circle)
             continue
+        half = 0.5 * max(bounds.height_m, bounds.width_m) * frame.scale
+        larger = max(1.0, least_half(css) / max(half, 1e-3))
+        middle = np.array(frame.xy(*bounds.middle))
         holes = shape.holes_ne_m if isinstance(shape, Polygon) else ()
         for ring in (outline_points(shape), *holes):
             corners = np.asarray(ring, dtype=np.float64)
@@ -165,65 +175,18 @@ def obstacle_data(frame: MapFrame, shapes: Iterable[Shape]) -> tuple[str, str]:
             if is_closed:
                 corners = np.vstack((corners, corners[:1]))
             points = frame.points(corners[:, 0], corners[:, 1])
-            # All solids share a path, and may overlap: holes must wind the other way round than rims and circles.
+            # All solids of a class share a path, and may overlap: holes must wind the other way round than rims.
             if is_closed and (_winding(points) > 0.0) != (ring in holes):
                 points = points[::-1]
-            rings.append(points)
-            closed.append(is_closed)
-    for points, is_closed in zip(simplify(rings, TOLERANCE), closed, strict=True):
-        (solids if is_closed else walls).append(svg.path_data(points, is_closed))
-    return "".join(solids), "".join(walls)
+            rings.append(middle + larger * (points - middle))
+            owners.append((css, "obstacle" if is_closed else "wall"))
+    for points, owner in zip(simplify(rings, TOLERANCE), owners, strict=True):
+        data.setdefault(owner, []).append(svg.path_data(points, owner[1] == "obstacle"))
+    ordered = sorted(data.items(), key=lambda item: ORDER.index(item[0][0]))
+    return [(f"{form} {css}".strip(), "".join(parts)) for (css, form), parts in ordered]
 
 
 def _winding(ring: NDArray[np.float64]) -> float:
     """Twice the signed area of a closed ring, positive clockwise on the screen."""
     x, y = ring[:, 0], ring[:, 1]
     return float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))
-
-
-def map_axes(frame: MapFrame, ticks: int = 8, labels: bool = True) -> list[str]:
-    """Water, light grid and metres along both edges: goes under everything else."""
-    x0, y0 = frame.left, frame.top
-    x1, y1 = x0 + frame.width, y0 + frame.height
-    view = frame.view
-    step = svg.nice_step(max(frame.width, frame.height) / frame.scale, ticks)
-    across = (view.south_m, view.north_m) if frame.turned else (view.west_m, view.east_m)
-    upright = (view.west_m, view.east_m) if frame.turned else (view.south_m, view.north_m)
-    parts = [svg.rect(x0, y0, frame.width, frame.height, "water")]
-    for value in _multiples(*across, step):
-        x = frame.xy(value, view.west_m)[0] if frame.turned else frame.xy(view.south_m, value)[0]
-        parts += [svg.line(x, y0, x, y1, "grid"), svg.text(x, y1 + 15, short(value), "t", "middle")]
-    for value in _multiples(*upright, step):
-        y = frame.xy(view.south_m, value)[1] if frame.turned else frame.xy(value, view.west_m)[1]
-        parts += [svg.line(x0, y, x1, y, "grid"), svg.text(x0 - 6, y + 4, short(value), "t", "end")]
-    if labels:
-        names = ("north [m]", "east [m]") if frame.turned else ("east [m]", "north [m]")
-        parts.append(svg.text(0.5 * (x0 + x1), y1 + 33, names[0], "t label", "middle"))
-        parts.append(svg.text(x0 - 44, 0.5 * (y0 + y1), names[1], "t label", "middle", turned=True))
-    return parts
-
-
-def _multiples(low: float, high: float, step: float) -> list[float]:
-    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
-    return [i * step for i in range(first, last + 1)]
-
-
-def scale_bar(frame: MapFrame, right: float, y: float, most: float = 130.0) -> list[str]:
-    """A bar of a round length that ends at `right`, with its length above."""
-    length_m = svg.nice_step(most / frame.scale, 1)
-    if length_m * frame.scale > most:
-        length_m = svg.nice_step(most / frame.scale / 2.5, 1)
-    left = right - length_m * frame.scale
-    return [
-        f'<path class="bar" d="M{left:.1f} {y - 4:.1f}v4H{right:.1f}v-4"/>',
-        svg.text(0.5 * (left + right), y - 5, f"{short(length_m)}\u202fm", "t", "middle"),
-    ]
-
-
-def north_arrow(x: float, y: float, turned: bool) -> str:
-    """An arrow with an N, centred on (x, y), about 20 units long."""
-    turn = 90 if turned else 0
-    letter = svg.text(x + (15 if turned else 9), y + 4, "N", "t strong")
-    return (
-        f'<path class="arrow" transform="translate({x:.1f} {y:.1f}) rotate({turn})" d="M0 -11L5 9L0 5L-5 9z"/>{letter}'
-    )

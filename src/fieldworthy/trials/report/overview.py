@@ -13,24 +13,24 @@ import numpy as np
 from fieldworthy.environment.shapes import Shape, moved
 from fieldworthy.trials.report import svg
 from fieldworthy.trials.report.data import OUTCOMES, RunData, Trial, hull_outline
+from fieldworthy.trials.report.furniture import map_axes, north_arrow, scale_bar
+from fieldworthy.trials.report.look import NOT_CHARTED, OURS, is_chart, kinds_by_class, look_of
 from fieldworthy.trials.report.mapping import (
     TOLERANCE,
     Bounds,
     MapFrame,
-    bounds_of_points,
     bounds_of_shape,
     fit,
-    map_axes,
-    north_arrow,
     obstacle_data,
     obstacle_paths,
-    scale_bar,
 )
-from fieldworthy.trials.report.places import area_bounds, area_outline, motion_lines, point_of, targets, waypoints
+from fieldworthy.trials.report.motion import motion_data, motion_paths, own_names
+from fieldworthy.trials.report.places import area_outline, targets
 from fieldworthy.trials.report.simplify import simplify
 from fieldworthy.trials.report.struck import nearest_shape
 from fieldworthy.trials.report.style import outcome_css
 from fieldworthy.trials.report.text import esc, plural, with_unit
+from fieldworthy.trials.report.view import is_turned
 
 MOST_TRACKS = 300
 MOST_GHOSTS = 700
@@ -46,16 +46,6 @@ class Overview:
     ghosts: bool
     own_layouts: bool
     script_data: str
-
-
-def is_chart(run: RunData) -> bool:
-    """Whether the obstacles come from a chart: then north stays up and solids look like land."""
-    return bool(run.scenario.get("obstacles_geojson"))
-
-
-def is_turned(run: RunData, view: Bounds) -> bool:
-    """Whether the map is drawn with north to the right, because the course runs that way."""
-    return not is_chart(run) and view.height_m > 1.15 * view.width_m
 
 
 def drawn_trials(run: RunData, most: int = MOST_TRACKS) -> list[Trial]:
@@ -78,8 +68,9 @@ def draw_overview(run: RunData, view: Bounds, width: float = 1086.0, most_height
     frame = fit(view, 62.0, 8.0, width - 72.0, most_height, turned, 0.36 * width)
     own = any(run.layouts.values())
     ghosts = own and sum(len(run.layouts.get(trial.trial, ())) for trial in drawn) <= MOST_GHOSTS
-    bottom = frame.top + frame.height
-    height = bottom + 66.0
+    kinds = chart_legend(run, frame, frame.left, frame.top + frame.height + 82.0) if is_chart(run) else []
+    legend_y = frame.top + frame.height + 54.0
+    height = legend_y + (40.0 if kinds else 12.0)
     css = "chartmap" if is_chart(run) else ""
     density = " few" if len(drawn) <= 40 else " many" if sum(not t.succeeded for t in drawn) > 40 else ""
     parts = [
@@ -87,9 +78,10 @@ def draw_overview(run: RunData, view: Bounds, width: float = 1086.0, most_height
         f'<g id="map" class="{css}{density}">',
         *map_content(run, frame, drawn, "clip-map", ghosts),
         "</g>",
-        *legend(run.trials, frame.left, height - 12.0),
-        *scale_bar(frame, width - 64.0, height - 12.0),
-        north_arrow(width - 30.0 - 6.0 * turned, height - 16.0, turned),
+        *legend(run.trials, frame.left, legend_y),
+        *kinds,
+        *scale_bar(frame, width - 64.0, legend_y),
+        north_arrow(width - 30.0 - 6.0 * turned, legend_y - 4.0, turned),
     ]
     return Overview(
         svg.drawing(width, height, f"Map of {plural(len(drawn), 'track')}", parts, "chart map"),
@@ -100,50 +92,26 @@ def draw_overview(run: RunData, view: Bounds, width: float = 1086.0, most_height
     )
 
 
-def view_of(run: RunData) -> Bounds:
-    """What the map shows: all tracks, start, goal and waypoints, and the obstacles around them."""
-    north, east = [], []
-    for track in run.tracks.values():
-        north += [float(track.north_m.min()), float(track.north_m.max())]
-        east += [float(track.east_m.min()), float(track.east_m.max())]
-    for place in (run.table("start"), run.table("goal"), *waypoints(run)):
-        point = point_of(place)
-        if point is not None:
-            north.append(point[0])
-            east.append(point[1])
-    inner = bounds_of_points(north or [0.0], east or [0.0])
-    largest = max(inner.height_m, inner.width_m, 10.0)
-    view = inner.grown(0.07 * largest)
-    reach = inner.grown(0.5 * largest)
-    per_trial = [shape for layout in list(run.layouts.values())[:50] for shape in layout]
-    for shape in (*run.shared, *per_trial):
-        part = bounds_of_shape(shape).common(reach)
-        if part is not None and not is_chart(run):
-            view = view.joined(part.grown(0.02 * largest))
-    area = area_bounds(run)
-    if area is not None and area.common(inner.grown(0.2 * largest)) == area:
-        view = view.joined(area.grown(0.02 * largest))
-    return view.grown(0.08 * largest) if is_chart(run) else view
-
-
 def map_content(run: RunData, frame: MapFrame, drawn: list[Trial], clip: str, ghosts: bool) -> list[str]:
     """Everything inside the plot rectangle."""
+    look = look_of(run)
+    places, names = targets(run, frame)
+    longest_s = max((float(run.tracks[t.trial].t_s[-1]) for t in drawn), default=0.0)
     parts = [
         f'<clipPath id="{clip}"><rect x="{frame.left:.1f}" y="{frame.top:.1f}" width="{frame.width:.1f}" '
         f'height="{frame.height:.1f}"/></clipPath>',
         f'<g clip-path="url(#{clip})">',
         area_outline(run, frame),
-        obstacle_paths(frame, run.shared),
-        motion_lines(frame, run.shared),
+        obstacle_paths(frame, run.shared, look.css),
+        motion_paths(frame, run.shared, longest_s),
     ]
     if ghosts:
-        parts += ['<g class="ghost">', *(obstacle_paths(frame, run.layouts.get(t.trial, ())) for t in drawn), "</g>"]
+        own = [run.layouts.get(t.trial, ()) for t in drawn]
+        parts += ['<g class="ghost">', *(obstacle_paths(frame, layout, look.own_css) for layout in own), "</g>"]
     else:
-        parts += ['<g class="struck">', obstacle_paths(frame, _struck(run, drawn)), "</g>"]
+        parts += ['<g class="struck">', obstacle_paths(frame, _struck(run, drawn), look.own_css), "</g>"]
     parts.append('<g class="own"></g>')
-    parts += targets(run, frame)
-    parts += _tracks(run, frame, drawn)
-    parts.append("</g>")
+    parts += [*places, *_tracks(run, frame, drawn), own_names(run, frame, look, drawn), *names, "</g>"]
     return parts
 
 
@@ -217,17 +185,38 @@ def legend(trials: list[Trial], x: float, y: float) -> list[str]:
     return parts
 
 
+def chart_legend(run: RunData, frame: MapFrame, x: float, y: float) -> list[str]:
+    """What the chart's colours mean, for the kinds that the view shows."""
+    look = look_of(run)
+    own = [shape for layout in run.layouts.values() for shape in layout]
+    shown = [shape for shape in run.shared if bounds_of_shape(shape).common(frame.view)]
+    kinds = kinds_by_class(look, shown)
+    if own and all(css != OURS for css, _ in kinds):
+        kinds.append((OURS, NOT_CHARTED))
+    parts = ['<g class="chartmap">']
+    for css, words in kinds:
+        parts.append(_swatch(css, x, y))
+        parts.append(svg.text(x + 20, y, words, "t"))
+        x += 38.0 + 6.3 * len(words)
+    return [*parts, "</g>"]
+
+
+def _swatch(css: str, x: float, y: float) -> str:
+    if css in ("buoy", "pile", "rock"):
+        radius = {"buoy": 3.5, "pile": 2.2, "rock": 3.0}[css]
+        return f'<circle class="obstacle {css}" cx="{x + 9:.1f}" cy="{y - 4:.1f}" r="{radius}"/>'
+    return svg.rect(x + 1, y - 9, 14.0, 9.0, f"obstacle {css}")
+
+
 def _script_data(run: RunData, frame: MapFrame, drawn: list[Trial]) -> str:
-    content = {}
+    content: dict[str, dict[str, Any]] = {}
+    look = look_of(run)
     for trial in sorted(drawn, key=lambda t: t.trial):
-        solid, wall = obstacle_data(frame, run.layouts.get(trial.trial, ()))
+        own = run.layouts.get(trial.trial, ())
+        paths = [*obstacle_data(frame, own, look.own_css), *motion_data(frame, own, trial.time_s)]
         figures = f"{with_unit(trial.time_s, 's')} · least clearance {with_unit(trial.clearance_m, 'm', 2)}"
         told = f"{trial.why or trial.outcome} · {figures}"
-        content[str(trial.trial)] = {
-            "text": told,
-            **({"solid": solid} if solid else {}),
-            **({"wall": wall} if wall else {}),
-        }
+        content[str(trial.trial)] = {"text": told, "paths": paths} if paths else {"text": told}
     # Inside a script element only "</" and "<!--" could end or confuse it.
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 

@@ -35,10 +35,10 @@ def write_page(path: Path, content: str) -> Path:
     return path
 
 
-def header(eyebrow: str, title: str, description: str) -> str:
+def header(eyebrow: str, title: str, lead: str = "") -> str:
     """Top of a page."""
-    lead = f'<p class="lead">{esc(description.strip())}</p>' if description.strip() else ""
-    return f'<header><p class="eyebrow">{esc(eyebrow)}</p><h1>{esc(title)}</h1>{lead}</header>'
+    below = f'<p class="lead">{esc(lead)}</p>' if lead else ""
+    return f'<header><p class="eyebrow">{esc(eyebrow)}</p><h1>{esc(title)}</h1>{below}</header>'
 
 
 def banner(html: str) -> str:
@@ -122,8 +122,11 @@ def provenance(run: dict[str, Any], more: Sequence[tuple[str, str]] = ()) -> str
     ]
     items[1:1] = more
     files = left.pop("files_sha256", None)
-    if isinstance(files, dict):
-        items += [(f"{esc(name)} SHA-256", _hash(value)) for name, value in files.items()]
+    if isinstance(files, dict) and files:
+        told = "".join(
+            f'<div>{esc(name)}<span class="sub">{_hash(value)}</span></div>' for name, value in files.items()
+        )
+        items.append((f"{'File' if len(files) == 1 else f'{len(files)} files'} read, SHA-256", told))
     for key in ("schema", "interrupted", "trials", "finished", "wall_s", "sim_s", "scenario_folder"):
         left.pop(key, None)
     items += [(esc(key), esc(value)) for key, value in left.items() if value not in (None, "", {}, [])]

@@ -1,18 +1,18 @@
-"""The places that a scenario names on its map: start, waypoints, goal, area; and where moving obstacles go."""
+"""The places that a scenario names on its map: start, waypoints, goal, area."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from fieldworthy.environment.shapes import Shape, is_moving, moved
 from fieldworthy.trials.report import svg
 from fieldworthy.trials.report.data import RunData
-from fieldworthy.trials.report.mapping import Bounds, MapFrame, bounds_of_shape
+from fieldworthy.trials.report.mapping import Bounds, MapFrame
 
 
-def targets(run: RunData, frame: MapFrame) -> list[str]:
-    """Start with its spread, waypoints in order, goal with its radius."""
-    parts = []
+def targets(run: RunData, frame: MapFrame) -> tuple[list[str], list[str]]:
+    """Start with its spread, waypoints in order, goal with its radius; and their names, which go above the tracks."""
+    parts: list[str] = []
+    names: list[str] = []
     labels = frame.width > 420.0
     start = run.table("start")
     point = point_of(start)
@@ -29,7 +29,7 @@ def targets(run: RunData, frame: MapFrame) -> list[str]:
         parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
         if labels:
             half = 0.5 * abs(y2 - y1 if frame.turned else x2 - x1)
-            parts.append(_label(frame, x, y, half + 2.0, "start"))
+            names.append(_label(frame, x, y, half + 2.0, "start"))
     goal = (run.table("goal"), "goal", "target")
     for place, name, css in (*((w, str(i), "target way") for i, w in enumerate(waypoints(run), 1)), goal):
         point = point_of(place)
@@ -41,8 +41,8 @@ def targets(run: RunData, frame: MapFrame) -> list[str]:
         if name == "goal":
             parts.append(f'<path class="cross dot" d="M{x - 4:.1f} {y:.1f}h8m-4 -4v8" stroke="currentColor"/>')
         if labels:
-            parts.append(_label(frame, x, y, max(radius, 3.0), name))
-    return parts
+            names.append(_label(frame, x, y, max(radius, 3.0), name))
+    return parts, names
 
 
 def area_bounds(run: RunData) -> Bounds | None:
@@ -60,17 +60,6 @@ def area_outline(run: RunData, frame: MapFrame) -> str:
         return ""
     (x1, y1), (x2, y2) = frame.xy(area.south_m, area.west_m), frame.xy(area.north_m, area.east_m)
     return svg.rect(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1), "area")
-
-
-def motion_lines(frame: MapFrame, shapes: tuple[Shape, ...], duration_s: float = 20.0) -> str:
-    """For moving shapes, the way that their middle takes in `duration_s`."""
-    parts = []
-    for shape in shapes:
-        if is_moving(shape):
-            first, last = bounds_of_shape(shape), bounds_of_shape(moved(shape, duration_s))
-            ends = [frame.xy(0.5 * (b.south_m + b.north_m), 0.5 * (b.west_m + b.east_m)) for b in (first, last)]
-            parts.append(svg.line(*ends[0], *ends[1], "moving"))
-    return "".join(parts)
 
 
 def _label(frame: MapFrame, x: float, y: float, radius: float, name: str) -> str:

@@ -9,7 +9,7 @@ map.querySelectorAll('.on').forEach(function(e){e.classList.remove('on')});
 var t=info[k];map.classList.toggle('picking',!!t);select.value=t?k:'';
 own.innerHTML='';out.textContent=t?t.text:'';
 if(!t)return;
-[['obstacle',t.solid],['wall',t.wall]].forEach(function(p){if(p[1]){var e=document.createElementNS('http://www.w3.org/2000/svg','path');e.setAttribute('class',p[0]);e.setAttribute('d',p[1]);own.appendChild(e)}});
+(t.paths||[]).forEach(function(p){var e=document.createElementNS('http://www.w3.org/2000/svg','path');e.setAttribute('class',p[0]);e.setAttribute('d',p[1]);own.appendChild(e)});
 map.querySelectorAll('[data-trial="'+k+'"]').forEach(function(e){e.classList.add('on');e.parentNode.appendChild(e)})};
 var step=function(by){var n=select.options.length;select.selectedIndex=(select.selectedIndex+by+n)%n;pick(select.value)};
 select.onchange=function(){pick(select.value)};

@@ -10,11 +10,14 @@ from typing import Any
 from urllib.parse import quote
 
 from fieldworthy.trials.report import charts, page
+from fieldworthy.trials.report.about import about
+from fieldworthy.trials.report.axis import value_axis
 from fieldworthy.trials.report.data import Trial, read_trials
 from fieldworthy.trials.report.files import damaged, read_json
 from fieldworthy.trials.report.text import (
     DASH,
     esc,
+    joined,
     number,
     number_range,
     percent,
@@ -83,12 +86,13 @@ def _page(sweep: dict[str, Any], vary: dict[str, list[Any]], points: list[SweepP
     scenario = str(sweep.get("scenario") or name)
     title = str(sweep.get("title") or scenario)
     known = [p for p in points if p.n]
-    body = [page.header(f"Fieldworthy sweep · {scenario}", title, str(sweep.get("description") or ""))]
+    body = [page.header(f"Fieldworthy sweep · {scenario}", title)]
     if sweep.get("interrupted"):
         combinations = math.prod(len(values) for values in vary.values())
+        by = f" by {esc(sweep['stopped_by'])}" if sweep.get("stopped_by") else ""
         body.append(
             page.banner(
-                f"<strong>This sweep was interrupted:</strong> {len(points)} of {combinations} points are here."
+                f"<strong>This sweep was interrupted{by}:</strong> {len(points)} of {combinations} points are here."
             )
         )
     if not known:
@@ -96,7 +100,7 @@ def _page(sweep: dict[str, Any], vary: dict[str, list[Any]], points: list[SweepP
             page.banner("<strong>No trial finished</strong>, so there is nothing to report yet. Run the sweep again.")
         )
     else:
-        body.append(_answer(list(vary), known))
+        body += [_answer(list(vary), known), about(str(sweep.get("description") or ""))]
         body += _curves(next(iter(vary)), known) if len(vary) == 1 else []
         body += _heat(vary, known) if len(vary) == 2 else []
         body.append("<h2>Points</h2>" + page.figure(_table(list(vary), points), "Click a heading to sort."))
@@ -115,13 +119,7 @@ def _page(sweep: dict[str, Any], vary: dict[str, list[Any]], points: list[SweepP
 
 def _answer(names: Sequence[str], points: list[SweepPoint]) -> str:
     best, worst = max(points, key=lambda p: p.rate), min(points, key=lambda p: p.rate)
-    lasts = [name.rpartition(".")[2] for name in names]
     total = f"{plural(len(points), 'point')}, {plural(sum(p.n for p in points), 'trial')} in all"
-
-    def told(point: SweepPoint) -> str:
-        where = ", ".join(f"{last} = {_value(point.values[name])}" for name, last in zip(names, lasts, strict=True))
-        return f"{where} ({_interval(point)})"
-
     if best.rate == worst.rate:
         return f'<p class="answer">Success is {percent(best.rate)} at every point.</p><p class="then">{total}.</p>'
     apart = wilson_interval(worst.successes, worst.n)[1] < wilson_interval(best.successes, best.n)[0]
@@ -130,10 +128,23 @@ def _answer(names: Sequence[str], points: list[SweepPoint]) -> str:
         if apart
         else "the two intervals overlap, so more trials may change the order"
     )
+    lowest, highest = (_told(names, [p for p in points if p.rate == end.rate]) for end in (worst, best))
     return (
         f'<p class="answer">Success runs from {percent(worst.rate)} to {percent(best.rate)}.</p>'
-        f'<p class="then">Lowest at {esc(told(worst))}, highest at {esc(told(best))}; {verdict}. {total}.</p>'
+        f'<p class="then">Lowest at {esc(lowest)}, highest at {esc(highest)}; {verdict}. {total}.</p>'
     )
+
+
+def _told(names: Sequence[str], points: list[SweepPoint]) -> str:
+    """Where some points of the same success lie, with the interval of the first."""
+    lasts = [name.rpartition(".")[2] for name in names]
+    if len(names) == 1 and len(points) <= 4:
+        where = f"{lasts[0]} = {joined([_value(p.values[names[0]]) for p in points])}"
+    elif len(points) > 1:
+        where = plural(len(points), "point")
+    else:
+        where = ", ".join(f"{last} = {_value(points[0].values[n])}" for n, last in zip(names, lasts, strict=True))
+    return f"{where} ({'each ' * (len(points) > 1)}{_interval(points[0])})"
 
 
 def _interval(point: SweepPoint) -> str:
@@ -153,10 +164,13 @@ def _curves(name: str, points: list[SweepPoint]) -> list[str]:
     time: list[charts.Point] = []
     clearance: list[charts.Point] = []
     least: list[charts.Point] = []
+    hits: list[charts.Point] = []
     for p in ordered:
         x = float(p.values[name])
         low, high = wilson_interval(p.successes, p.n)
         success.append(charts.Point(x, p.rate, low, high, f"{short(x)}: {p.successes} of {plural(p.n, 'trial')}"))
+        told = f"{short(x)}: {plural(p.collisions, 'collision')} in {plural(p.n, 'trial')}"
+        hits.append(charts.Point(x, p.collisions / p.n, *wilson_interval(p.collisions, p.n), told))
         for curve, s, unit in ((time, p.time_s, "s"), (clearance, p.clearance_m, "m")):
             if s:
                 told = f"{short(x)}: mean {number(s.mean, 2)} {unit}, {number_range(s.least, s.greatest, unit, 2)}"
@@ -164,12 +178,21 @@ def _curves(name: str, points: list[SweepPoint]) -> list[str]:
         if p.clearance_m:
             value = p.clearance_m.least
             least.append(charts.Point(x, value, math.nan, math.nan, f"{short(x)}: least {number(value, 2)} m"))
+    axis = value_axis([p.x for p in success], 0.0, 1.0)
+    scale = ""
+    if axis.log:
+        scale = " The values stand on a logarithmic axis" + (", with 0 set apart." if 0.0 in axis.values else ".")
     parts = [
         page.figure(
             charts.curve(success, name, "reached the goal", share=True),
-            "Share of success with its 95\u202f% Wilson interval.",
+            "Share of success with its 95\u202f% Wilson interval." + scale,
             "Success",
-        )
+        ),
+        page.figure(
+            charts.curve(hits, name, "collided", share=True),
+            "Share of trials that ended in a collision with its 95\u202f% Wilson interval.",
+            "Collisions",
+        ),
     ]
     if time:
         parts.append(
@@ -212,10 +235,8 @@ def _heat(vary: dict[str, list[Any]], points: list[SweepPoint]) -> list[str]:
     place = [(xs.index(p.values[x_name]), ys.index(p.values[y_name]), p) for p in points]
     names = [_value(v) for v in xs], [_value(v) for v in ys]
     success = charts.heat_map(*names, {(i, j): _cell(p) for i, j, p in place}, x_name, y_name)
-    parts = [
-        "<h2>Success</h2>",
-        page.figure(success, "Share of success; small: its 95\u202f% Wilson interval. A missing cell was not run."),
-    ]
+    gap = " A missing cell was not run." if len(place) < len(xs) * len(ys) else ""
+    parts = [page.figure(success, f"Share of success; small: its 95\u202f% Wilson interval.{gap}", "Success")]
     means = [p.time_s.mean for p in points if p.time_s]
     if means:
         span = (max(means) - min(means)) or 1.0
@@ -224,13 +245,11 @@ def _heat(vary: dict[str, list[Any]], points: list[SweepPoint]) -> list[str]:
             for i, j, p in place
             if p.time_s
         }
-        parts += [
-            "<h2>Time</h2>",
-            page.figure(
-                charts.heat_map(*names, cells, x_name, y_name), "Mean time of the trials that reached the goal."
-            ),
-        ]
-    return parts
+        told = "Mean time of the trials that reached the goal (darker: longer); small: how many did."
+        parts.append(page.figure(charts.heat_map(*names, cells, x_name, y_name), told, "Time"))
+    # Two narrow maps stand side by side; wide ones keep a row each so that their numbers stay readable.
+    css = "pair" if len(xs) <= 3 else "stack"
+    return ["<h2>Heat maps</h2>", f'<div class="{css}">{"".join(parts)}</div>']
 
 
 def _table(names: list[str], points: list[SweepPoint]) -> str:

@@ -74,6 +74,19 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+_WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+
+def in_words(count: int) -> str:
+    """A small number in words, a larger one in digits."""
+    return _WORDS[count] if 0 <= count < len(_WORDS) else str(count)
+
+
+def joined(items: Sequence[str]) -> str:
+    """A, B and C."""
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
+
+
 def duration(seconds: float) -> str:
     """A duration in the largest unit that keeps it readable."""
     if not math.isfinite(seconds):
@@ -103,17 +116,24 @@ class Reason:
     trials: tuple[int, ...]
 
 
-_NUMBER = re.compile(r"(?<![\w.])[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])")
+_UNITS = r"(?:m/s|rad/s|deg/s|kn|kt|mm|cm|km|m|ms|s|min|h|deg|rad|Hz|N|%)"
+_NUMBER = re.compile(rf"(?<![\w.])[-−+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?=[ \u202f]?{_UNITS}(?![\w]))")
+"""Numbers with a unit; others belong to names, such as "pile 7"."""
+_FORM = r"(?:cylinder|sphere|box|polygon|polyline)"
+_PLACE = r"(?: at north \S+ m, east \S+ m| of \d+ points)"
+_PLACE_OF_SHAPE = re.compile(rf" \({_FORM}{_PLACE}?\)|(?<=hit )(?P<form>{_FORM}){_PLACE}")
 
 
 def group_reasons(pairs: Iterable[tuple[int, str]]) -> list[Reason]:
-    """Trials grouped by their sentence, most frequent first; where only numbers differ, the sentence gives their range.
+    """Trials grouped by the words of their sentence, most frequent first; where only numbers differ, their range.
 
-    "struck buoy at 12.1 s" and "struck buoy at 31.9 s" become "struck buoy at 12.1–31.9 s".
+    "hit buoy at 3.1 m/s" and "hit buoy at 4.2 m/s" become "hit buoy at 3.1–4.2 m/s". Which of many shapes of a name
+    was hit, and where it stood, says nothing about a group and is left out.
     """
     groups: dict[str, list[tuple[int, list[str]]]] = {}
     for trial, sentence in pairs:
-        groups.setdefault(_NUMBER.sub("\0", sentence), []).append((trial, _NUMBER.findall(sentence)))
+        told = _PLACE_OF_SHAPE.sub(lambda match: match["form"] or "", sentence)
+        groups.setdefault(_NUMBER.sub("\0", told), []).append((trial, _NUMBER.findall(told)))
     reasons = []
     for template, members in groups.items():
         columns = zip(*(numbers for _, numbers in members), strict=True)

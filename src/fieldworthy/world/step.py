@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import frozen, take
-from fieldworthy.core.struct import map_leaves
-from fieldworthy.core.track import Track
+from fieldworthy.core.struct import add_scaled, map_leaves
+from fieldworthy.core.track import Track, pose_of_tick
+from fieldworthy.core.vec import euler_zyx_from_quat
 from fieldworthy.sensors.scan import thinned as thinned_scan
 from fieldworthy.sensors.sensor import Truth
-from fieldworthy.vehicles.boat import BoatCommand, BoatState
-from fieldworthy.world.decide import decide, first_memory
+from fieldworthy.world.course import Standing
+from fieldworthy.world.decide import Decision, decide, first_memory
 from fieldworthy.world.look import look
-from fieldworthy.world.motion import boat_pose, move, near_masks
+from fieldworthy.world.motion import Moving, Surroundings, move, near_masks
 from fieldworthy.world.sense import first_extra, sense, thinned_extra
-from fieldworthy.world.state import BOAT_READINGS, CLEARANCE_HORIZON_M, Frame, Progress, State, World
+from fieldworthy.world.state import CLEARANCE_HORIZON_M, Frame, State, World
 
 
 def start(world: World) -> State:
@@ -28,10 +29,10 @@ def start(world: World) -> State:
     state = State(
         tick=0,
         row=engine.indices(rows),
-        boat=map_leaves(engine.floats, world.start),
-        command=BoatCommand(engine.floats(zeros), engine.floats(zeros)),
+        vehicle=map_leaves(engine.floats, world.start),
+        command=world.vehicle.command(**{f.name: engine.floats(zeros) for f in fields(world.vehicle.command)}),
         mode=engine.floats(zeros),
-        progress=Progress(
+        standing=Standing(
             outcome=engine.integers(zeros),
             end_tick=engine.integers(zeros),
             target=engine.integers(zeros),
@@ -49,17 +50,22 @@ def start(world: World) -> State:
     return _sense(world, state)
 
 
-def advance(world: World, state: State) -> tuple[State, Frame]:
+def step(world: World, state: State) -> tuple[State, Frame]:
+    """Ask the controller, then `advance`: what a campaign does again and again."""
+    return advance(world, state, decide(world, state))
+
+
+def advance(world: World, state: State, decision: Decision) -> tuple[State, Frame]:
     """On to the next tick at which a command is due.
 
+    decision: of the world's own controller (`decide`), or of whoever steers (`decision_of`).
     Returns the new state, and a frame of the old one: where every lane was when its command was given.
     """
     timing = world.timing
-    state = _deliver(state)
-    command, mode, memory = decide(world, state)
+    command, mode, memory = decision
     state = replace(state, command=command, mode=mode, memory=memory)
     frame = frame_of(world, state)
-    stop = state.tick + timing.control
+    stop = min(state.tick + timing.control, timing.end)
     while state.tick < stop:
         ticks = stop - state.tick
         if world.lidar is not None:
@@ -69,7 +75,7 @@ def advance(world: World, state: State) -> tuple[State, Frame]:
         state = _sense(world, _move(world, state, ticks))
         if world.lidar is not None and state.tick % timing.sweep == 0:
             state = replace(state, waiting=(*state.waiting, (state.tick + timing.latency, look(world, state))))
-    return state, frame
+    return _deliver(state), frame
 
 
 def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
@@ -89,10 +95,10 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
     thinner = replace(
         state,
         row=thin(state.row),
-        boat=map_leaves(thin, state.boat),
+        vehicle=map_leaves(thin, state.vehicle),
         command=map_leaves(thin, state.command),
         mode=thin(state.mode),
-        progress=map_leaves(thin, state.progress),
+        standing=map_leaves(thin, state.standing),
         track=Track(
             map_leaves(lambda a: dr.gather(type(a), a, places), state.track.poses), engine.counter(len(lanes)), slots
         ),
@@ -101,17 +107,17 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         waiting=tuple((tick, thinned_scan(engine, scan, lanes)) for tick, scan in state.waiting),
         extra={name: thinned_extra(extra, lanes) for name, extra in state.extra.items()},
     )
-    dr.eval(thinner.row, thinner.boat, thinner.command, thinner.mode, thinner.progress, thinner.track)
+    dr.eval(thinner.row, thinner.vehicle, thinner.command, thinner.mode, thinner.standing, thinner.track)
     dr.eval([value for value in thinner.memory.values() if not isinstance(value, np.ndarray)])
     return thinner
 
 
 def frame_of(world: World, state: State) -> Frame:
     """The state as NumPy arrays, by the names of the run folder."""
-    values = _true_motion(state)
-    values["cmd_surge_m_s"] = np.asarray(state.command.surge_m_s)
-    values["cmd_yaw_rate_rad_s"] = np.asarray(state.command.yaw_rate_rad_s)
-    values["clearance_m"] = np.asarray(state.progress.clearance_m)
+    values = _true_motion(world, state)
+    for name in (f.name for f in fields(world.vehicle.command)):
+        values[f"cmd_{name}"] = np.asarray(getattr(state.command, name))
+    values["clearance_m"] = np.asarray(state.standing.clearance_m)
     values["mode"] = np.asarray(state.mode).astype(np.int8)
     for name, extra in state.extra.items():
         for key, heard in (extra.heard.values if extra.heard is not None else {}).items():
@@ -119,14 +125,19 @@ def frame_of(world: World, state: State) -> Frame:
     return Frame(state.tick, state.tick * world.timing.dt_s, np.asarray(state.row), values, state.scan)
 
 
-def _true_motion(state: State) -> dict[str, NDArray[Any]]:
-    track = state.track
-    slot = state.tick % track.slots
-    values = {name: np.asarray(getattr(state.boat, name)) for name in BOAT_READINGS}
-    for name in ("up_m", "roll_rad", "pitch_rad"):
-        # A copy: the physics kernel writes into this ring.
-        values[name] = np.asarray(getattr(track.poses, name)).reshape(track.slots, state.lanes)[slot].copy()
-    return values
+def _true_motion(world: World, state: State) -> dict[str, NDArray[Any]]:
+    """What can be seen of the vehicle, and its height and tilt."""
+    engine, vehicle = world.engine, world.vehicle
+
+    def kernel(track: Track, tick: Any, lane: Any, moving: Any) -> Any:
+        pose = pose_of_tick(track, tick, lane)
+        roll, pitch, _ = euler_zyx_from_quat(pose.quat_ned_from_frd)
+        return {**vehicle.observe(moving), "up_m": -pose.pos_ned_m.z, "roll_rad": roll, "pitch_rad": pitch}
+
+    found = world.kernel("motion", lambda: frozen(kernel))(
+        state.track, engine.counter(state.tick), world.counting(state.lanes), state.vehicle
+    )
+    return {name: np.asarray(values) for name, values in found.items()}
 
 
 def _sense(world: World, state: State) -> State:
@@ -134,7 +145,7 @@ def _sense(world: World, state: State) -> State:
     if not world.extra:
         return state
     row = np.asarray(state.row)
-    motion: dict[str, Any] = {name: values.astype(np.float64) for name, values in _true_motion(state).items()}
+    motion: dict[str, Any] = {name: values.astype(np.float64) for name, values in _true_motion(world, state).items()}
     found = {}
     for extra in world.extra:
         truth = Truth(
@@ -148,28 +159,19 @@ def _sense(world: World, state: State) -> State:
 
 
 def _first_track(world: World) -> Track:
-    """Poses of the sweep before tick 0, in which the boat came along its starting course at its starting speed."""
-    engine, rows, boat = world.engine, len(world.trials), world.start
-    slots = world.timing.sweep + 1
-    # Slot 0 is tick 0; slot k is tick k - slots, which the ring has not yet overwritten.
-    t_s = np.where(np.arange(slots) == 0, 0, np.arange(slots) - slots)[:, None] * world.timing.dt_s + np.zeros(rows)
-    along = np.asarray(boat.surge_m_s) * t_s
-    still = np.zeros((slots, rows))
-    before = BoatState(
-        north_m=boat.north_m + along * np.cos(boat.heading_rad),
-        east_m=boat.east_m + along * np.sin(boat.heading_rad),
-        heading_rad=boat.heading_rad + still,
-        surge_m_s=boat.surge_m_s + still,
-        sway_m_s=still,
-        yaw_rate_rad_s=still,
-        surge_error_m=still,
-        yaw_error_rad=still,
-    )
-    row = engine.integers(np.arange(rows) + np.zeros((slots, 1)))
-    p, sea = take((world.boat, world.sea), row)
-    poses = boat_pose(map_leaves(engine.floats, before), sea, p, engine.floats(t_s))
+    """Poses of the sweep before tick 0, in which the vehicle came along at its starting velocity."""
     import drjit as dr
 
+    engine, rows = world.engine, len(world.trials)
+    slots = world.timing.sweep + 1
+    # Slot 0 is tick 0; slot k is tick k - slots, which the ring has not yet overwritten.
+    ticks = np.where(np.arange(slots) == 0, 0, np.arange(slots) - slots)
+    t_s = engine.floats(ticks[:, None] * world.timing.dt_s + np.zeros(rows))
+    row = engine.integers(np.arange(rows) + np.zeros((slots, 1)))
+    p, medium, first = take((world.vehicle_parameters, world.medium, map_leaves(engine.floats, world.start)), row)
+    still = world.vehicle.command(**{f.name: 0.0 for f in fields(world.vehicle.command)})
+    before = add_scaled(first, t_s, world.vehicle.rates(first, still, medium, p))
+    poses = map_leaves(lambda leaf: leaf + 0.0 * t_s, world.vehicle.pose(before, medium, t_s, p))
     dr.make_opaque(poses)
     return Track(poses, engine.counter(rows), slots)
 
@@ -183,30 +185,35 @@ def _deliver(state: State) -> State:
 
 
 def _move(world: World, state: State, ticks: int) -> State:
-    engine, timing, hull = world.engine, world.timing, world.hull
+    engine, vehicle, hull = world.engine, world.vehicle, world.hull
+    dt_s, horizon_s = world.timing.dt_s, world.timing.control * world.timing.dt_s
 
     def kernel(
-        boat_parameters: Any, sea: Any, tables: Any, course: Any, row: Any, lane: Any, places: Any, boat: Any,
-        progress: Any, command: Any, track: Any, tick: Any, ticks: Any, end: Any, now_s: Any,
-    ) -> Any:  # fmt: skip
+        around: Surroundings, row: Any, lane: Any, places: Any, moving: Moving, command: Any, tick: Any, ticks: Any,
+        end: Any, now_s: Any,
+    ) -> Moving:  # fmt: skip
         import drjit as dr
 
+        pose = pose_of_tick(moving.track, tick, lane)
+        dr.eval(pose)
         masks = tuple(
-            near_masks(engine, hull, table, boat, row, now_s, timing.control * timing.dt_s, index)
-            for table, index in zip(tables, places, strict=True)
+            near_masks(engine, hull, table, pose, row, now_s, horizon_s, index)
+            for table, index in zip(around.tables, places, strict=True)
         )
         dr.eval(masks)
-        return move(
-            engine, hull, timing, tables, masks, boat_parameters, sea, course, row, lane, boat, progress,
-            command, track, tick, ticks, end,
-        )  # fmt: skip
+        return move(engine, vehicle, hull, dt_s, around, masks, row, lane, moving, command, tick, ticks, end)
 
     tables = tuple(table for table in world.tables if table.kind != "cap")
-    boat, progress, track = world.kernel("move", lambda: frozen(kernel))(
-        world.boat, world.sea, tables, world.course_lanes, state.row, world.counting(state.lanes),
+    moved = world.kernel("move", lambda: frozen(kernel))(
+        Surroundings(world.vehicle_parameters, world.medium, tables, world.course_lanes),
+        state.row,
+        world.counting(state.lanes),
         tuple(world.counting(state.lanes * table.word_count) for table in tables),
-        state.boat, state.progress, state.command, state.track,
-        engine.counter(state.tick), engine.counter(ticks), engine.counter(timing.end),
-        engine.scalar(state.tick * timing.dt_s),
-    )  # fmt: skip
-    return replace(state, tick=state.tick + ticks, boat=boat, progress=progress, track=track)
+        Moving(state.vehicle, state.standing, state.track),
+        state.command,
+        engine.counter(state.tick),
+        engine.counter(ticks),
+        engine.counter(world.timing.end),
+        engine.scalar(state.tick * dt_s),
+    )
+    return replace(state, tick=state.tick + ticks, vehicle=moved.vehicle, standing=moved.standing, track=moved.track)

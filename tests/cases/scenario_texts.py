@@ -6,19 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from fieldworthy.catalog import load_entry
 from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.scenario import Scenario, load
 
-BOAT = """
-kind = "boat"
-title = "a boat for tests"
-[values]
-mass_kg = { value = 1000.0, source = "test" }
-mount_forward_m = { value = 1.0, source = "test" }
-surge_drag_n_s_m = { value = 80, source = "test", min = 0 }
-outline_ne_m = { value = [[1.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]], source = "test" }
-law = { value = "linear", source = "test" }
-"""
+_OWN = {"mass_kg": 1000.0, "length_m": 2.0, "surge_drag_n_s_m": 80, "beam_m": 2.0,
+        "outline_m": [[1.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]]}  # fmt: skip
+VALUES = {**_OWN, **{name: v for name, v in load_entry("boat", "boat-5m").values.items() if name not in _OWN}}
+BOAT = '\nkind = "boat"\ntitle = "a boat for tests"\n[values]\n' + "".join(
+    f'{name} = {{ value = {value}, source = "test"{", min = 0" if name == "surge_drag_n_s_m" else ""} }}\n'
+    for name, value in VALUES.items()
+)
 
 HEAD = 'schema = 1\nname = "x"\nvehicle.model = "boat.toml"\n'
 GOAL = "[goal]\nnorth_m = 100.0\neast_m = 0.0\n"

@@ -6,64 +6,20 @@ import json
 import re
 import sys
 import time
-import xml.etree.ElementTree as ElementTree
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
 import run_folders
+from report_page import checked
 
 from fieldworthy.core.errors import FieldworthyError
-from fieldworthy.trials.report import DemoRow, write_demo_report, write_report, write_sweep_report
+from fieldworthy.trials.report import write_report
 from fieldworthy.trials.report.data import hull_outline, read_run
 from fieldworthy.trials.report.overview import MOST_TRACKS, drawn_trials
 from fieldworthy.trials.report.panels import worst_first
 
 FILES = ("scenario.toml", "run.json", "summary.json", "trials.csv", "trajectories.npz", "layouts.json")
-
-
-class _Checker(HTMLParser):
-    """Notes unbalanced tags, ids, and anything that would load something."""
-
-    void = frozenset(("meta", "br", "path", "line", "rect", "circle", "wbr"))
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.loads: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-        self.loads += [f"{tag} {name}" for name, _ in attrs if name in ("src", "srcset", "data", "xlink:href")]
-        self.loads += [tag] if tag in ("link", "iframe", "object", "embed", "img", "base") else []
-        if tag not in self.void:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-
-def checked(path: Path) -> str:
-    """The page, after the checks that hold for every page."""
-    page = path.read_text(encoding="utf-8")
-    checker = _Checker()
-    checker.feed(page)
-    assert checker.open == []
-    assert len(set(checker.ids)) == len(checker.ids)
-    assert checker.loads == []
-    assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg')", page)
-    for drawing in re.findall(r"<svg.*?</svg>", page, re.S):
-        ElementTree.fromstring(drawing)
-    assert not re.search(r"\b(nan|inf|None)\b", re.sub(r"<script.*?</script>|<pre>.*?</pre>", "", page, flags=re.S))
-    assert "prefers-color-scheme:dark" in page
-    assert "@media print" in page
-    return page
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +80,10 @@ def test_interrupted_run_and_parameters_are_shown(field: Path) -> None:
     page = checked(write_report(field))
     assert "This run was interrupted:</strong> 60 of 110 trials" in page
     assert "Success over sensors.lidar.noise_m" in page
-    assert '<g class="struck"><path class="obstacle"' in page
+    assert '<g class="struck"><path class="obstacle" d="M' in page
     data = json.loads(page.partition('id="trials">')[2].partition("</script>")[0])
     assert len(data) == 60
-    assert all(item["solid"].count("M") > 20 for item in data.values())
+    assert all(css == "obstacle" and path.count("M") > 20 for item in data.values() for css, path in item["paths"])
 
 
 def test_shared_walls_and_no_collision(channel: Path) -> None:
@@ -138,15 +94,37 @@ def test_shared_walls_and_no_collision(channel: Path) -> None:
     assert "No trial failed" in page
 
 
-def test_harbour_keeps_north_up(tmp_path: Path) -> None:
-    """368 features with long shores: land colours, waypoints in order, small file."""
-    path = write_report(run_folders.harbour_run(tmp_path / "run"))
-    page = checked(path)
-    assert len(json.loads((tmp_path / "run" / "layouts.json").read_text())["shared"]) == 368
-    assert '<g id="map" class="chartmap few">' in page
-    assert ">7</text>" in page
-    assert "rotate(90)" not in page
-    assert path.stat().st_size < 400_000
+def test_answer_stands_before_a_long_description(copy: Path) -> None:
+    """Answer, tiles, first paragraph; the rest is folded away, one paragraph each."""
+    words = "All of this line is long enough to be the widest of them all, by far and for ever."
+    told = "\n".join(("First of all,", words, words * 5, "Speed: 3 m/s.", "", "Last words."))
+    text = (copy / "scenario.toml").read_text()
+    text = re.sub(r'description = ".*"', lambda _: f'description = """{told}"""', text)
+    (copy / "scenario.toml").write_text(text)
+    page = checked(write_report(copy))
+    order = [
+        page.index(text) for text in ('class="answer"', 'class="tiles"', "<p>First of all, All", "<summary>More about")
+    ]
+    assert order == sorted(order)
+    assert "<p>Speed: 3 m/s.</p><p>Last words.</p></details>" in page
+
+
+def test_sensors_of_ones_own_and_files_do_not_disturb(copy: Path) -> None:
+    """Tracks named SENSOR.VALUE of any type are left alone; several files and who stopped the run are told."""
+    before = checked(write_report(copy))
+    with np.load(copy / "trajectories.npz") as archive:
+        arrays = dict(archive)
+    shape = arrays["north_m"].shape
+    arrays |= {"sonar.depth_m": np.full(shape, np.nan, np.float32), "sonar.seen": np.zeros((*shape, 3), dtype=bool)}
+    np.savez(copy / "trajectories.npz", **arrays)
+    assert checked(write_report(copy)) == before
+    run = json.loads((copy / "run.json").read_text())
+    run |= {"files_sha256": {"a.geojson": "a" * 64, "b.stl": "b" * 64}, "stopped_by": "Ctrl-C", "interrupted": True}
+    (copy / "run.json").write_text(json.dumps(run))
+    page = checked(write_report(copy))
+    assert "2 files read, SHA-256" in page
+    assert f'b.stl<span class="sub"><code>{"b" * 64}' in page
+    assert "interrupted by Ctrl-C:" in page
 
 
 def test_thousand_trials_are_quick_and_small(tmp_path: Path) -> None:
@@ -282,69 +260,3 @@ def test_files_that_disagree_are_refused(copy: Path) -> None:
         write_report(copy)
     with pytest.raises(FieldworthyError, match="no such folder"):
         write_report(copy / "nowhere")
-
-
-def test_sweep_over_one_value(tmp_path: Path) -> None:
-    """Curves, and a table whose links lead to the points' reports; values that are words become cells."""
-    folder = run_folders.sweep_folder(tmp_path / "sweep")
-    page = checked(write_sweep_report(folder))
-    for text in (
-        "Success runs from",
-        "reached the goal over sensors.lidar.noise_m",
-        "least clearance [m] over",
-        'href="point-003/report.html"',
-    ):
-        assert text in page
-    content = json.loads((folder / "sweep.json").read_text())
-    content["vary"] = {"control.controller": ["sector", "vfh", "dwa", "<i>"]}
-    for point, word in zip(content["points"], content["vary"]["control.controller"], strict=True):
-        point["values"] = {"control.controller": word}
-    content["interrupted"] = True
-    content["points"] = content["points"][:3]
-    (folder / "sweep.json").write_text(json.dumps(content))
-    page = checked(write_sweep_report(folder))
-    assert "interrupted:</strong> 3 of 4 points" in page
-    assert ">vfh</text>" in page
-    assert "<i>" not in page
-
-
-def test_sweep_over_two_values_is_a_heat_map(tmp_path: Path) -> None:
-    """Twelve cells with numbers."""
-    page = checked(write_sweep_report(run_folders.sweep_folder(tmp_path / "sweep", two=True)))
-    assert page.split("<h2>Time</h2>")[0].count('class="heat"') == 12
-
-
-def test_damaged_sweeps_are_named(tmp_path: Path) -> None:
-    """Not a sweep; a point without its value; a run outside the folder."""
-    folder = tmp_path / "sweep"
-    with pytest.raises(FieldworthyError, match="no such folder"):
-        write_sweep_report(folder)
-    folder.mkdir()
-    for content in ({}, {"vary": {}, "points": []}, {"vary": {"a": [1]}, "points": [{"run": "../x", "values": {}}]}):
-        (folder / "sweep.json").write_text(json.dumps(content))
-        with pytest.raises(FieldworthyError, match=r"sweep\.json"):
-            write_sweep_report(folder)
-
-
-def test_demo_stands_beside_the_paper(buoy: Path, field: Path, channel: Path, tmp_path: Path) -> None:
-    """Paper's figures, ours with intervals, three maps, links to the full reports."""
-    rows = [
-        DemoRow(buoy, "A", (0.9, 0.9), (22.0, 22.0), note="one <5 m> buoy"),
-        DemoRow(field, "B", (0.7, 0.8), (30.0, 35.0)),
-        DemoRow(channel, "C", (0.6, 0.7), (40.0, 40.0)),
-    ]
-    page = checked(write_demo_report(tmp_path, rows))
-    for text in (
-        "90\u202f%",
-        "70–80\u202f%",
-        "30–35\u202fs",
-        "60–70\u202f%",
-        "40\u202fs",
-        "one &lt;5 m&gt; buoy",
-        "Map of C",
-        "60 of 110",
-    ):
-        assert text in page
-    link = re.search(r'href="([^"]+)">A</a>', page)
-    assert link
-    assert (tmp_path / link[1]).resolve() == (buoy / "report.html").resolve()

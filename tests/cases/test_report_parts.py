@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fieldworthy.environment.shapes import Box, Cylinder, Polygon, Polyline
+from fieldworthy.trials.report.axis import value_axis
 from fieldworthy.trials.report.limits import limits_for
 from fieldworthy.trials.report.mapping import Bounds, MapFrame, obstacle_data
 from fieldworthy.trials.report.overview import hull_data
@@ -15,6 +16,7 @@ from fieldworthy.trials.report.simplify import simplify
 from fieldworthy.trials.report.struck import outline_distance_m
 from fieldworthy.trials.report.svg import nice_step, path_data, ticks
 from fieldworthy.trials.report.text import group_reasons, number, success_sentence
+from fieldworthy.trials.report.view import chart_view
 
 
 @settings(max_examples=60, deadline=None)
@@ -66,11 +68,13 @@ def test_far_shapes_are_left_out_and_holes_wind_the_other_way() -> None:
     """Solids outside the view have no path; a rim and its hole have opposite directions, whatever the file's order."""
     frame = MapFrame(Bounds(0, 10, 0, 10), 0, 0, 10.0)
     far = Cylinder(north_m=50, east_m=0, radius_m=1, top_up_m=1, bottom_up_m=0)
-    assert obstacle_data(frame, [far]) == ("", "")
+    assert obstacle_data(frame, [far], lambda _: "") == []
     rim, hole = ((0, 0), (10, 0), (10, 10), (0, 10)), ((4, 4), (6, 4), (6, 6), (4, 6))
     areas = []
     for ring in (rim, rim[::-1]):
-        solid, _ = obstacle_data(frame, [Polygon(points_ne_m=ring, holes_ne_m=(hole,), top_up_m=1, bottom_up_m=0)])
+        polygon = Polygon(points_ne_m=ring, holes_ne_m=(hole,), top_up_m=1, bottom_up_m=0)
+        [(css, solid)] = obstacle_data(frame, [polygon], lambda _: "shore")
+        assert css == "obstacle shore"
         areas += [_signed_area(part) for part in solid.split("M")[1:]]
     assert [np.sign(a) for a in areas] == [-1, 1, -1, 1]
     assert sorted(map(abs, areas)) == pytest.approx([400, 400, 10000, 10000])
@@ -125,6 +129,47 @@ def test_reasons_that_differ_in_numbers_only_are_one_reason() -> None:
         ("drift -2 to 3 m", (4, 5)),
         ("no way out", (3,)),
     ]
+
+
+def test_many_collisions_are_few_reasons() -> None:
+    """Place and form of what was hit are left out; a name with a number is a name; speeds become a range."""
+    reasons = group_reasons(
+        [
+            (0, "hit buoy (cylinder at north 64.1 m, east -9.6 m) at 4.1 m/s"),
+            (1, "hit buoy (box at north 12.0 m, east 3.0 m) at 3.2 m/s"),
+            (2, "hit pontoon (polygon of 4 points) at 1.5 m/s"),
+            (3, "hit cylinder at north 1.0 m, east 2.0 m at 1.0 m/s"),
+            (4, "hit cylinder at north -3.0 m, east 2.5 m at 2.0 m/s"),
+            (5, "hit pile: No. 7 (cylinder at north 1.0 m, east 2.0 m) at 1.0 m/s"),
+            (6, "hit pile: No. 8 (cylinder at north 1.0 m, east 2.0 m) at 1.0 m/s"),
+        ]
+    )
+    assert [r.sentence for r in reasons] == [
+        "hit buoy at 3.2–4.1 m/s",
+        "hit cylinder at 1.0–2.0 m/s",
+        "hit pontoon at 1.5 m/s",
+        "hit pile: No. 7 at 1.0 m/s",
+        "hit pile: No. 8 at 1.0 m/s",
+    ]
+
+
+def test_a_chart_fills_the_page_within_its_limits() -> None:
+    """A tall course gets context at its sides, as far as the chart goes and no farther."""
+    course = Bounds(0, 1000, 0, 100)
+    wide = chart_view(course, Bounds(-500, 1500, -5000, 5000), 0.1, aspect=1.25)
+    assert (wide.south_m, wide.north_m, wide.width_m) == (-100, 1100, 1500)
+    narrow = chart_view(course, Bounds(-20, 1010, -300, 150), 0.1, aspect=1.25)
+    assert narrow == Bounds(-50, 1050, -300, 150)
+
+
+def test_values_over_decades_stand_on_a_logarithmic_axis() -> None:
+    """Equal ratios are equally far apart, 0 stands before them; a narrow span stays linear."""
+    axis = value_axis([0.0, 0.1, 1.0, 10.0], 0.0, 100.0)
+    assert axis.log
+    assert axis(10.0) - axis(1.0) == pytest.approx(axis(1.0) - axis(0.1))
+    assert 0.0 < axis(0.0) < axis(0.1)
+    assert not value_axis([8.0, 15.0, 20.0], 0.0, 100.0).log
+    assert not value_axis([-1.0, 0.1, 1.0, 100.0], 0.0, 100.0).log
 
 
 def test_limits_follow_the_scenario() -> None:

@@ -32,7 +32,7 @@ def test_vehicle_values_are_the_catalogues_with_the_scenarios_on_top(folder: Pat
     assert scenario.vehicle.values["mass_kg"] == 1100.0
     assert scenario.vehicle.values["surge_drag_n_s_m"] == 80.0
     assert isinstance(scenario.vehicle.values["surge_drag_n_s_m"], float)
-    assert len(scenario.vehicle.values["outline_ne_m"]) == 3
+    assert len(scenario.vehicle.values["outline_m"]) == 3
 
 
 def test_lidar_is_complete_and_own_keys_win(folder: Path) -> None:

@@ -13,7 +13,9 @@ import numpy as np
 
 from fieldworthy.core.engine import Engine, load_engine
 from fieldworthy.core.random import stream_key
+from fieldworthy.core.struct import map_leaves
 from fieldworthy.core.track import Pose, Track
+from fieldworthy.core.vec import Quat, Vec3
 from fieldworthy.environment.mesh import mesh_scene
 from fieldworthy.environment.primitives import build_tables
 from fieldworthy.environment.shapes import Layout
@@ -24,7 +26,12 @@ from fieldworthy.world.state import Timing, World
 
 Array = np.ndarray[Any, Any]
 PoseAt = Callable[[Array], dict[str, Array]]
-"""Times [s] (n, 1) from the sweep's start to the fields of Pose, each (n, lanes) or broadcastable to it."""
+"""Times [s] (n, 1) from the sweep's start to the numbers of MOTION, each (n, lanes) or broadcastable to it."""
+
+MOTION = ("north_m", "east_m", "up_m", "roll_rad", "pitch_rad", "heading_rad")
+
+FINE_S = 2e-5
+"""A step so short that a hull which turns about all axes is where `beams` says: the error goes with its square."""
 
 COARSE = uniform_pattern(10.0, -15.0, 15.0, 10.0, 1.0)
 """4 x 360 rays: quick to compile, every law of the full grid."""
@@ -41,11 +48,10 @@ def at_rest(**fields: Any) -> PoseAt:
 
 
 def under_way(start: dict[str, Any], rate: dict[str, Any]) -> PoseAt:
-    """Every field of the pose runs steadily from its start."""
+    """Every number of the motion runs steadily from its start."""
 
     def at(t_s: Array) -> dict[str, Array]:
-        names = Pose.__dataclass_fields__
-        return {name: np.asarray(start.get(name, 0.0)) + np.asarray(rate.get(name, 0.0)) * t_s for name in names}
+        return {name: np.asarray(start.get(name, 0.0)) + np.asarray(rate.get(name, 0.0)) * t_s for name in MOTION}
 
     return at
 
@@ -88,9 +94,10 @@ def fly(
     slots, end = ticks + 1, number * ticks
     # The pose of tick n lies in slot n mod slots; tick `end - ticks` is the sweep's start.
     since_start = (np.arange(slots) - (end - ticks)) % slots
-    poses = pose_at((since_start * dt_s)[:, None])
+    motion = pose_at((since_start * dt_s)[:, None])
+    poses = pose_of(*(np.broadcast_to(motion[name], (slots, lanes)).ravel() for name in MOTION))
     track = Track(
-        Pose(**{name: engine.floats(np.broadcast_to(value, (slots, lanes))) for name, value in poses.items()}),
+        map_leaves(engine.floats, poses),
         engine.counter(lanes),
         slots,
     )
@@ -116,6 +123,19 @@ def fly(
         azimuth_rad=2.0 * math.pi * fired_at / pattern.period_s - math.pi,
         elevation_rad=np.asarray(pattern.elevation_rad),
     )
+
+
+def pose_of(north: Array, east: Array, up: Array, roll: Array, pitch: Array, heading: Array) -> Pose:
+    """The pose of the aerospace angles: the quaternion is read off the rotation matrix.
+
+    Equation: w = sqrt(1 + trace) / 2, the vector part from the skew part over 4 w; for turns of less than 180 degrees,
+        which is why the heading is put on with half angles.
+    """
+    level = euler_matrix(roll, pitch, 0.0 * heading)
+    w = np.sqrt(1.0 + np.trace(level, axis1=1, axis2=2)) / 2.0
+    x, y, z = ((level[:, i, j] - level[:, j, i]) / (4.0 * w) for i, j in ((2, 1), (0, 2), (1, 0)))
+    c, s = np.cos(heading / 2.0), np.sin(heading / 2.0)
+    return Pose(Vec3(north, east, -up), Quat(c * w - s * z, c * x - s * y, c * y + s * x, c * z + s * w))
 
 
 def _try_everything(world: Any, state: Any) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sweep_bench import COARSE, at_rest, beams, fly, under_way
+from sweep_bench import COARSE, FINE_S, at_rest, beams, fly, under_way
 
 from fieldworthy.environment.shapes import Box, Cylinder, Polygon, Polyline, Sphere
 from fieldworthy.sensors.scan_pattern import firing_pattern, restricted, uniform_pattern
@@ -126,7 +126,7 @@ MOUNT = {"forward_m": 0.5, "right_m": -0.3, "up_m": 2.0, "roll_rad": 0.02, "pitc
 @pytest.mark.parametrize("pattern", [COARSE, VLP16], ids=["uniform", "firing"])
 def test_points_lie_on_the_surfaces_while_boat_and_obstacles_move(pattern, precision):
     still, passing = pillar(25.0, 10.0, 2.0), pillar(-12.0, 9.0, 1.5, vel_north_m_s=4.0, vel_east_m_s=-7.0)
-    sweep = fly([(still, passing)], MOVING, pattern, precision=precision, number=14, **MOUNT)
+    sweep = fly([(still, passing)], MOVING, pattern, precision=precision, number=14, dt_s=FINE_S, **MOUNT)
     found, fired_s = points(sweep, MOVING, **MOUNT)
     t_s = 1.3 + fired_s
     to_still = np.hypot(found[:, 0] - 25.0, found[:, 1] - 10.0) - 2.0
@@ -208,7 +208,7 @@ def test_a_seen_top_is_at_the_height_it_has_while_the_boat_heaves():
         bottom_up_m=-2.0,
     )
     pose = under_way({"up_m": 1.3}, {"up_m": -2.0, "roll_rad": 0.4})
-    found, _ = points(fly([(deck,)], pose), pose)
+    found, _ = points(fly([(deck,)], pose, dt_s=FINE_S), pose)
     assert len(found) > 500
     assert found[:, 2] == pytest.approx(np.full(len(found), 0.5), abs=1e-9)
 
@@ -235,7 +235,8 @@ def test_a_surface_just_inside_the_limit_returns_and_just_outside_does_not():
 def test_measured_ranges_below_the_minimum_are_discarded():
     scene = [(pillar(1.8, 0.0),)]  # surface at 0.8 m
     assert fly(scene, at_rest(), LEVEL, range_min_m=0.81, no_hit="omit").range_m[0, 900, 0] == math.inf
-    assert fly(scene, at_rest(), LEVEL, range_min_m=0.81).range_m[0, 900, 0] == 100.0
+    # No point at all, whatever silence reads: something was there.
+    assert fly(scene, at_rest(), LEVEL, range_min_m=0.81).range_m[0, 900, 0] == math.inf
     assert fly(scene, at_rest(), LEVEL, range_min_m=0.79).range_m[0, 900, 0] == pytest.approx(0.8)
     # The measured range counts, not the true one: at the limit noise discards one half.
     sweep = fly([room(20.0)] * 4, at_rest(), LEVEL, range_min_m=20.0, noise_m=0.5, no_hit="omit")

@@ -15,8 +15,8 @@ from fieldworthy.scenario import load
 from fieldworthy.scenario.build import build
 from fieldworthy.sensors.scan import to_numpy
 from fieldworthy.world import start, step
+from fieldworthy.world.course import COLLISION
 from fieldworthy.world.look import look
-from fieldworthy.world.state import COLLISION
 
 FACES = [(0, 1, 3), (0, 3, 2), (4, 5, 7), (4, 7, 6), (0, 1, 5), (0, 5, 4), (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4),
          (1, 3, 7), (1, 7, 5)]  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sweep_bench import at_rest, beams, fly, under_way
+from sweep_bench import FINE_S, at_rest, beams, fly, under_way
 
 from fieldworthy.environment.shapes import Box, Cylinder, Polygon, Polyline, Sphere
 from fieldworthy.sensors.scan_pattern import firing_pattern, uniform_pattern
@@ -67,7 +67,7 @@ def to_basin_m(origin, direction):
 @paths
 @patterns
 def test_no_point_lies_under_still_water(pattern, mesh, exact_m):
-    sweep = fly([FLOATING], ROLLING, pattern, mesh=mesh, no_hit="omit", **MOUNT)
+    sweep = fly([FLOATING], ROLLING, pattern, mesh=mesh, no_hit="omit", dt_s=FINE_S, **MOUNT)
     origin, direction = beams(sweep, ROLLING, **MOUNT)
     hit = np.isfinite(sweep.range_m[0])
     up = -(origin + np.where(hit, sweep.range_m[0], 0.0)[..., None] * direction)[..., 2][hit]
@@ -79,7 +79,7 @@ def test_no_point_lies_under_still_water(pattern, mesh, exact_m):
 @paths
 @patterns
 def test_a_ray_reads_the_wall_if_it_gets_there_above_water_and_nothing_if_not(pattern, mesh, exact_m):
-    sweep = fly([BASIN], ROLLING, pattern, mesh=mesh, no_hit="omit", **MOUNT)
+    sweep = fly([BASIN], ROLLING, pattern, mesh=mesh, no_hit="omit", dt_s=FINE_S, **MOUNT)
     origin, direction = beams(sweep, ROLLING, **MOUNT)
     wall = to_basin_m(origin, direction)
     height = -(origin[..., 2] + wall * direction[..., 2])
@@ -89,7 +89,7 @@ def test_a_ray_reads_the_wall_if_it_gets_there_above_water_and_nothing_if_not(pa
     assert sweep.range_m[0][dry] == pytest.approx(wall[dry], abs=exact_m)
     assert np.isinf(sweep.range_m[0][wet]).all()
     # Where silence reads the limit, swallowed rays do so too.
-    limit = fly([BASIN], ROLLING, pattern, mesh=mesh, **MOUNT).range_m[0]
+    limit = fly([BASIN], ROLLING, pattern, mesh=mesh, dt_s=FINE_S, **MOUNT).range_m[0]
     assert (limit[wet] == 100.0).all()
     assert np.array_equal(limit[dry], sweep.range_m[0][dry])
 
@@ -97,7 +97,7 @@ def test_a_ray_reads_the_wall_if_it_gets_there_above_water_and_nothing_if_not(pa
 @paths
 @patterns
 def test_where_the_sea_returns_a_ray_reads_the_nearer_of_wall_and_water(pattern, mesh, exact_m):
-    sweep = fly([BASIN], ROLLING, pattern, mesh=mesh, sea_returns=True, no_hit="omit", **MOUNT)
+    sweep = fly([BASIN], ROLLING, pattern, mesh=mesh, sea_returns=True, no_hit="omit", dt_s=FINE_S, **MOUNT)
     origin, direction = beams(sweep, ROLLING, **MOUNT)
     wall, water = to_basin_m(origin, direction), to_water_m(origin, direction)
     assert 0.1 < (water < wall).mean() < 0.5
@@ -109,7 +109,7 @@ def test_where_the_sea_returns_a_ray_reads_the_nearer_of_wall_and_water(pattern,
 def test_the_sea_reads_height_over_the_sine_of_depression_whatever_stands_behind(pattern, mesh, exact_m):
     """Wherever a ray meets the water before any shape above it, it reads the same bits as on the empty sea."""
     reef = Box(north_m=0.0, east_m=0.0, length_m=60.0, width_m=60.0, heading_rad=0.0, top_up_m=-0.01, bottom_up_m=-9.0)
-    settings = {"no_hit": "omit", "sea_returns": True, **MOUNT}
+    settings = {"no_hit": "omit", "sea_returns": True, "dt_s": FINE_S, **MOUNT}
     open_sea = fly([()], ROLLING, pattern, **settings)
     water = to_water_m(*beams(open_sea, ROLLING, **MOUNT))
     seen = water < 99.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -40,47 +41,53 @@ def command(trials: int, out: Path | None) -> None:
     from fieldworthy.cli.show import number, percent, stderr, stdout, watching
     from fieldworthy.scenario import load
     from fieldworthy.trials.campaign import fly
-    from fieldworthy.trials.folder import check_free, command_line, default_folder, write_run, write_whole
-    from fieldworthy.trials.report import DemoRow, write_demo_report, write_report
+    from fieldworthy.trials.folder import command_line, default_folder, new_folder
+    from fieldworthy.trials.report import DemoRow, write_demo_report
+    from fieldworthy.trials.save import fill
 
     folder = out or default_folder("demo")
-    check_free(folder)
     began = time.monotonic()
     table = Table(box=None, pad_edge=False, header_style="bold", title="Paper and ours", title_justify="left")
     for name in ("", "scenario", "paper: success", "ours", "95 % interval", "paper: time", "ours", "collisions"):
         table.add_column(name, justify="right" if "ours" in name or "paper" in name or "%" in name else "left")
-    results = []
-    for row in PAPER:
-        scenario = load(row.scenario, [f"trials={trials}"])
-        with watching(f"{row.label}  {row.scenario}") as progress:
-            result = fly(scenario, progress=progress)
-        if result.stopped_by:
-            stderr().print(f"stopped by {result.stopped_by}: nothing is written", markup=False)
-            sys.exit(130)
-        results.append(result)
-        s = result.summary()
-        low, high = s["success"]["ci95"]
-        table.add_row(
-            row.label, row.scenario, _range(row.success, 100, "%"), percent(s["success"]["rate"]),
-            f"{100 * low:.0f} to {100 * high:.0f} %", _range(row.time_s, 1, "s"), number(s["time_s"]["mean"], "s"),
-            str(s["collisions"]),
-        )  # fmt: skip
-        stderr().print(f"{row.label}: {s['success']['count']} of {s['finished']} reached the goal")
-
-    def write(part: Path) -> None:
-        rows = []
-        for row, result in zip(PAPER, results, strict=True):
+    flown: list[DemoRow] = []
+    stopped = ""
+    with new_folder(folder) as part:
+        for row in PAPER:
             run = part / row.scenario
-            run.mkdir()
-            write_run(run, result, command_line())
-            write_report(run, shown_as=folder / row.scenario)
-            rows.append(DemoRow(run, row.label, row.success, row.time_s, 10, row.note))
-        write_demo_report(part, rows)
-
-    write_whole(folder, write)
-    stdout().print(table)
-    click.echo(f"{len(results) * trials} trials in {time.monotonic() - began:.1f} s, compilation included")
-    click.echo(f"report: {folder / 'report.html'}")
+            try:
+                scenario = load(row.scenario, [f"trials={trials}"])
+                with watching(f"{row.label}  {row.scenario}") as progress:
+                    result = fly(scenario, progress=progress)
+                stopped = result.stopped_by
+                if not stopped:
+                    run.mkdir()
+                    fill(run, result, folder / row.scenario, command_line())
+            except KeyboardInterrupt:
+                stopped = "Ctrl-C"
+            if stopped:
+                shutil.rmtree(run, ignore_errors=True)
+                break
+            flown.append(DemoRow(run, row.label, row.success, row.time_s, 10, row.note))
+            s = result.summary()
+            low, high = s["success"]["ci95"]
+            table.add_row(
+                row.label, row.scenario, _range(row.success, 100, "%"), percent(s["success"]["rate"]),
+                f"{100 * low:.0f} to {100 * high:.0f} %", _range(row.time_s, 1, "s"), number(s["time_s"]["mean"], "s"),
+                str(s["collisions"]),
+            )  # fmt: skip
+            stderr().print(f"{row.label}: {s['success']['count']} of {s['finished']} reached the goal")
+        if flown:
+            write_demo_report(part, flown)
+    if flown:
+        stdout().print(table)
+        click.echo(f"{len(flown) * trials} trials in {time.monotonic() - began:.1f} s, compilation included")
+        click.echo(f"report: {folder / 'report.html'}")
+    if stopped:
+        missing = ", ".join(row.scenario for row in PAPER[len(flown) :])
+        kept = "what had finished is kept" if flown else "nothing had finished, nothing is written"
+        stderr().print(f"stopped by {stopped}: {kept}; missing: {missing}", markup=False)
+        sys.exit(130 if stopped == "Ctrl-C" else 2)
 
 
 def _range(values: tuple[float, float], factor: float, unit: str) -> str:

@@ -48,29 +48,48 @@ def command(
 
     The results go to runs/NAME-DATE-TIME unless --out says otherwise. Ctrl-C keeps the trials that have finished.
     """
-    from fieldworthy.cli.show import stderr, stdout, summary_table, watching
+    from fieldworthy.cli.show import stderr, watching
+    from fieldworthy.core.errors import FieldworthyError
     from fieldworthy.scenario import load
     from fieldworthy.trials.campaign import fly
-    from fieldworthy.trials.folder import check_free, command_line, default_folder
-    from fieldworthy.trials.save import save
+    from fieldworthy.trials.folder import command_line, default_folder, new_folder
+    from fieldworthy.trials.inputs import MOST_BYTES, inputs_of
+    from fieldworthy.trials.save import fill
 
     loaded = load(scenario, overrides(trials, seed, settings))
     folder = out or default_folder(loaded.name)
-    check_free(folder)
-    with watching(loaded.name) as progress:
-        result = fly(loaded, progress=progress)
-    summary = result.summary()
+    summary: dict[str, Any] = {}
+    try:
+        with new_folder(folder) as part:
+            with watching(loaded.name) as progress:
+                result = fly(loaded, progress=progress)
+            summary = result.summary()
+            if len(result.trial):
+                fill(part, result, folder, command_line())
+    except FieldworthyError:
+        if summary:  # flown, and could not be written: the figures at least are told
+            _show(summary, as_json)
+        raise
     if len(result.trial):
-        summary["report"] = str(save(result, folder, command_line()) / "report.html")
-    if as_json:
-        click.echo(json.dumps(summary))
-    else:
-        stdout().print(summary_table([summary]))
-        if summary["report"]:
-            click.echo(f"report: {summary['report']}")
+        summary["report"] = str(folder / "report.html")
+    _show(summary, as_json)
+    if len(result.trial) and inputs_of(loaded).too_large:
+        what = f"maps and modules of more than {MOST_BYTES / 1e6:g} MB are not in the run folder: keep them for replay"
+        stderr().print(what, markup=False)
     if result.stopped_by:
         kept = f"{len(result.trial)} of {result.asked} trials had finished" + (
             " and are kept" if len(result.trial) else ""
         )
         stderr().print(f"stopped by {result.stopped_by}: {kept}", markup=False)
         sys.exit(130 if result.stopped_by == "Ctrl-C" else 2)
+
+
+def _show(summary: dict[str, Any], as_json: bool) -> None:
+    from fieldworthy.cli.show import stdout, summary_table
+
+    if as_json:
+        click.echo(json.dumps(summary))
+        return
+    stdout().print(summary_table([summary]))
+    if summary["report"]:
+        click.echo(f"report: {summary['report']}")

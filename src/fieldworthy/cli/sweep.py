@@ -23,7 +23,7 @@ def parse_vary(text: str) -> tuple[str, list[Any]]:
         raise click.UsageError(f"--vary {text}: valid: PATH=VALUE,VALUE,… such as sensors.lidar.noise_m=0,0.05,0.1")
     try:
         found = tomllib.loads(f"v = [{values}]")["v"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:  # TOMLDecodeError is one, and so are numbers of thousands of digits
         # Words need no quotes on a command line.
         found = [_value(word.strip()) for word in values.split(",")]
     if len(set(map(repr, found))) != len(found):
@@ -34,7 +34,7 @@ def parse_vary(text: str) -> tuple[str, list[Any]]:
 def _value(word: str) -> Any:
     try:
         return tomllib.loads(f"v = {word}")["v"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         return word
 
 
@@ -55,8 +55,8 @@ def command(
     from fieldworthy.cli.show import number, percent, stderr, stdout, watching
     from fieldworthy.scenario import load
     from fieldworthy.trials.campaign import Progress
-    from fieldworthy.trials.folder import check_free, command_line, default_folder
-    from fieldworthy.trials.sweep import save_sweep, sweep
+    from fieldworthy.trials.folder import command_line, default_folder, new_folder
+    from fieldworthy.trials.sweep import fill, points_of, sweep
 
     pairs = [parse_vary(text) for text in varied]
     names = [path for path, _ in pairs]
@@ -65,16 +65,17 @@ def command(
     vary = dict(pairs)
     loaded = load(scenario, overrides(trials, seed, settings))
     folder = out or default_folder(f"{loaded.name}-sweep")
-    check_free(folder)
-    with watching(loaded.name) as show:
+    points_of(loaded, vary)  # so that a wrong value is told before anything is made
+    with new_folder(folder) as part:
+        with watching(loaded.name) as show:
 
-        def progress(point: int, points: int, values: dict[str, Any], step: Progress) -> None:
-            share = (point + step.share) / points
-            show(Progress(point * step.trials + step.finished, points * step.trials, step.outcomes, share))
+            def progress(point: int, points: int, values: dict[str, Any], step: Progress) -> None:
+                share = (point + step.share) / points
+                show(Progress(point * step.trials + step.finished, points * step.trials, step.outcomes, share))
 
-        points = sweep(loaded, vary, progress=progress)
-    if points:
-        save_sweep(folder, loaded, vary, points, command_line())
+            points = sweep(loaded, vary, progress=progress)
+        if points:
+            fill(part, loaded, vary, points, folder, command_line())
     report = str(folder / "report.html") if points else None
     rows = [{"values": point.values, **point.result.summary()} for point in points]
     if as_json:

@@ -13,7 +13,6 @@ from fieldworthy.core.suggest import closest
 from fieldworthy.core.toml_lines import Path as KeyPath
 from fieldworthy.core.toml_lines import key_lines
 
-
 _MOST_BITS = 1000
 """Of a whole number; what does not fit in 64 bits is refused where its key is known, this is what no check survives."""
 
@@ -99,14 +98,16 @@ def read_toml(path: Path, name: str, what: str) -> TomlFile:
     except ValueError:  # Python reads no whole number of more than 4300 digits
         raise ScenarioError([Problem(name, "a number of thousands of digits", "numbers that fit in 64 bits")]) from None
     places = Places(name, key_lines(text.replace("\r\n", "\n")))
-    huge = [Problem(places.where(at), f"{key_of(at)} is a whole number of {n} bits", "64 bits") for at, n in _huge(data)]
+    huge = [
+        Problem(places.where(at), f"{key_of(at)} is a whole number of {n} bits", "64 bits") for at, n in _huge(data)
+    ]
     if huge:
         raise ScenarioError(huge)
     return TomlFile(path, data, places)
 
 
 def _huge(value: Any, path: KeyPath = ()) -> list[tuple[KeyPath, int]]:
-    """Whole numbers that not even a float can hold, with their bits; they would break whoever compares or prints them."""
+    """Whole numbers that hardly a float can hold, with their bits: whoever compares or prints them would break."""
     if isinstance(value, dict):
         return [found for key, item in value.items() for found in _huge(item, (*path, key))]
     if isinstance(value, list):

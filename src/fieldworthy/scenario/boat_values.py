@@ -1,7 +1,7 @@
 """What a boat's values must be before anything is built from them: complete, of the right form, and of one size.
 
-The catalogue file of a boat gives every field of `vehicles.boat.BoatParameters`, and the hull: its outline at the waterline
-as (forward, right) points [m], its draft and its air draft [m].
+The catalogue file of a boat gives every field of `vehicles.boat.BoatParameters`, and the hull: its outline at the
+waterline as (forward, right) points [m], its draft and its air draft [m].
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def check_boat(entry: CatalogEntry, report: Report) -> bool:
     problems = []
     missing = [name for name in BOAT_VALUES if name not in entry.values]
     if missing:
-        example = f'{missing[0]} = {{ value = ..., source = "..." }} and so on: a boat has all of {", ".join(BOAT_VALUES)}'
+        example = (
+            f'{missing[0]} = {{ value = ..., source = "..." }} and so on: a boat has all of {", ".join(BOAT_VALUES)}'
+        )
         problems.append((f"boat '{entry.name}' lacks {', '.join(missing)}", example))
     for name, value in entry.values.items():
         if name not in BOAT_VALUES:

@@ -1,7 +1,7 @@
 """Parameters of controllers and sensors that [randomize] draws: valid at both ends, and read where they are drawn.
 
-A plug-in is made once for all trials, so its constructor sees one value of each parameter; only its method gets what each
-trial has drawn.
+A plug-in is made once for all trials, so its constructor sees one value of each parameter; only its method gets what
+each trial has drawn.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def check_drawn(scenario: Scenario, path: str, kind: Any, parameters: Any) -> No
     fixed = [name for name in drawn if name in _read_when_made(kind, parameters)]
     if fixed:
         names = ", ".join(f'"{prefix}{name}"' for name in fixed)
-        what = f"{names}: the constructor of {kind.__name__} reads it once for all trials, so it cannot differ between them"
+        what = f"{names}: the constructor of {kind.__name__} reads it once for all trials, so it cannot differ"
         raise ScenarioError(Problem(place, what, "parameters that only its method reads; sweep this one instead"))
 
 

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.environment.shapes import Layout
+from fieldworthy.scenario import extent
 from fieldworthy.scenario.draw import StartPose, draw_layout, draw_start, fixed_shapes, varies
+from fieldworthy.scenario.extent import Box2
 from fieldworthy.scenario.feasible import blocked_start, no_way
 from fieldworthy.scenario.load import map_layout
 from fieldworthy.scenario.scene_mesh import mesh_walls
@@ -77,17 +79,6 @@ def _unsailable(layout: Layout, boat_hull: Hull, start: StartPose, course: Cours
     return stuck or no_way(layout, boat_hull, (course.area_north_m, course.area_east_m), places)
 
 
-def bounds(scenario: Scenario) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Bounding box of start, targets and all obstacles of trial 0, widened."""
-    start = StartPose(scenario.start.north_m, scenario.start.east_m, 0.0)
-    shapes = draw_layout(scenario, fixed_shapes(scenario), _charted(scenario), start, 0, 0) or ()
-    points = [(start.north_m, start.east_m), *((t.north_m, t.east_m) for t in (*scenario.waypoints, scenario.goal))]
-    for shape in shapes:
-        points += shape.points_ne_m if hasattr(shape, "points_ne_m") else [(shape.north_m, shape.east_m)]
-    for field in scenario.scatter:
-        points += list(zip(field.north_m, field.east_m, strict=True))
-    north, east = zip(*points, strict=True)
-    return (
-        (min(north) - AREA_MARGIN_M, max(north) + AREA_MARGIN_M),
-        (min(east) - AREA_MARGIN_M, max(east) + AREA_MARGIN_M),
-    )
+def bounds(scenario: Scenario) -> Box2:
+    """The area of a scenario that names none: everything that a trial can have, and water around it."""
+    return extent.bounds(scenario, _charted(scenario), AREA_MARGIN_M)

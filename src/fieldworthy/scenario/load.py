@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from fieldworthy.scenario.check import Report, check, convert
 from fieldworthy.scenario.limits import SCENARIO_TYPE, check_limits
 from fieldworthy.scenario.override import apply_overrides, parse_path, put
 from fieldworthy.scenario.reference_point import place
-from fieldworthy.scenario.resolve import PATTERN_KEYS, fill_lidar, fill_vehicle, use_one_spelling
+from fieldworthy.scenario.resolve import PATTERN_KEYS, fill_lidar, fill_vehicle, table, use_one_spelling
 from fieldworthy.scenario.schema import Scenario
 
 if TYPE_CHECKING:
@@ -36,16 +36,23 @@ def built_in_names() -> list[str]:
 
 
 def load(
-    name_or_path: str | pathlib.Path, overrides: Sequence[str] = (), *, folder: pathlib.Path | str | None = None
+    name_or_path: str | pathlib.Path,
+    overrides: Sequence[str] = (),
+    *,
+    folder: pathlib.Path | str | None = None,
+    copies: Mapping[str, str] | None = None,
 ) -> Scenario:
     """Read a built-in scenario by name, or a file, with `path=value` overrides on top.
 
     Relative paths inside start at the file's folder, or at `folder` where a copy of the file is read elsewhere.
+    copies: what to read in the place of files that the scenario names, by the name that it gives.
     Raises ScenarioError with every problem found.
     """
     path, shown = _locate(name_or_path)
     file = read_toml(path, shown, "a scenario file")
     report = Report(file.places)
+    if copies:
+        _use_copies(file.data, copies)
     base = pathlib.Path(folder) if folder is not None else path.parent
     apply_overrides(file.data, [(text, f"--set {text}") for text in overrides], base, report)
     return _resolve(file.data, base, path, report)
@@ -104,6 +111,15 @@ def _locate(name_or_path: str | pathlib.Path) -> tuple[pathlib.Path, str]:
         return path.absolute(), text
     what = f"no built-in scenario of this name{did_you_mean(text, names)}"
     raise ScenarioError(Problem(f"scenario '{text}'", what, f"{', '.join(names)}; or the path of a TOML file"))
+
+
+def _use_copies(data: dict[str, Any], copies: Mapping[str, str]) -> None:
+    for home, key in ((data, "obstacles_geojson"), (table(data, "vehicle"), "model"),
+                       (table(data, "sensors", "lidar"), "model")):  # fmt: skip
+        if isinstance(home.get(key), str):
+            home[key] = copies.get(home[key], home[key])
+    if isinstance(data.get("scene_mesh"), list):
+        data["scene_mesh"] = [copies.get(name, name) for name in data["scene_mesh"]]
 
 
 def _resolve(data: dict[str, Any], folder: pathlib.Path, source: pathlib.Path, report: Report) -> Scenario:

@@ -1,4 +1,4 @@
-"""Checks of what moves and where it begins: speeds that the kernels allow for, steps small enough, a start before the goal."""
+"""Checks of what moves and where it begins: speeds that the kernels allow for, small steps, starts off the goal."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ def check_motion(data: dict[str, Any], report: Report) -> None:
     obstacles = data.get("obstacles")
     for index, item in enumerate(obstacles if isinstance(obstacles, list) else ()):
         if isinstance(item, dict):
-            _check_obstacle(item, ("obstacles", index), number(boat.get("beam_m")), number(data.get("dt_s", 0.02)), report)
+            _check_obstacle(
+                item, ("obstacles", index), number(boat.get("beam_m")), number(data.get("dt_s", 0.02)), report
+            )
             _check_polygon(item, ("obstacles", index), report)
     speed, fastest = number(table(data, "start").get("speed_m_s")), number(boat.get("speed_max_m_s"))
     if speed is not None and fastest is not None and speed > START_SPEEDS * fastest:
         what = f"speed_m_s = {speed:g} is more than {START_SPEEDS:g} times the boat's speed_max_m_s = {fastest:g}"
         report.add(("start", "speed_m_s"), what, f"at most {START_SPEEDS * fastest:g}")
-    _check_goal(data, report)
+    if not report.found:  # a place that is wrong by itself has been put somewhere for the time being
+        _check_goal(data, report)
 
 
 def _check_obstacle(item: dict[str, Any], path: Path, beam: float | None, dt: float | None, report: Report) -> None:
@@ -44,8 +47,10 @@ def _check_obstacle(item: dict[str, Any], path: Path, beam: float | None, dt: fl
         what = f"an obstacle at {speed:g} m/s: the LiDAR's search for what is near allows for {FASTEST_M_S:g} m/s"
         report.add((*path, names[0]), what, f"at most {FASTEST_M_S:g} m/s")
     elif beam is not None and dt is not None and beam > 0 and speed * dt > STEP_BEAMS * beam:
-        what = f"an obstacle at {speed:g} m/s moves {speed * dt:g} m in a step of dt_s = {dt:g} and could pass through a hull"
-        valid = f"at most half the beam a step: {STEP_BEAMS * beam / dt:g} m/s, or dt_s <= {STEP_BEAMS * beam / speed:g}"
+        what = f"an obstacle at {speed:g} m/s moves {speed * dt:g} m in a step of dt_s = {dt:g}, and so past a hull"
+        valid = (
+            f"at most half the beam a step: {STEP_BEAMS * beam / dt:g} m/s, or dt_s <= {STEP_BEAMS * beam / speed:g}"
+        )
         report.add((*path, names[0]), what, valid)
 
 

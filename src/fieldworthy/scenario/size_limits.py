@@ -1,4 +1,4 @@
-"""Checks of how much there is to compute: what would take hours, or not be the same alone and in a batch, is refused."""
+"""Checks of how much there is to compute: what takes hours, or is not the same alone and in a batch, is refused."""
 
 from __future__ import annotations
 
@@ -40,6 +40,26 @@ def check_sizes(data: dict[str, Any], report: Report) -> None:
         if isinstance(count, list) and len(count) == 2 and type(count[1]) is int and count[1] > MOST_SCATTERED:
             what = f"count = {count[1]}: every shape is tried against all others, in every trial"
             report.add(("scatter", index, "count"), what, f"at most {MOST_SCATTERED}")
+        elif isinstance(item, dict) and isinstance(count, list):
+            _check_room(item, count, ("scatter", index, "count"), report)
+
+
+def _check_room(field: dict[str, Any], count: list[Any], path: Path, report: Report) -> None:
+    """Circles of half the gap around every shape may not overlap, so that the rectangle and its rim must hold them."""
+    spans = [field.get("north_m"), field.get("east_m"), field.get("radius_m", [0.5, 1.5]), count]
+    if not all(isinstance(span, list | tuple) and len(span) == 2 for span in spans):
+        return
+    pairs = [[number(end) for end in span] for span in spans]  # type: ignore[union-attr]
+    gap = number(field.get("gap_m", 8.0))
+    if gap is None or gap < 0 or any(end is None for pair in pairs for end in pair):
+        return
+    (south, north), (west, east), (radius, _), (_, most) = pairs
+    around = max(radius, 0.0) + gap / 2  # type: ignore[type-var]
+    need = most * math.pi * around * around  # type: ignore[operator]
+    room = (north - south + 2 * around) * (east - west + 2 * around)  # type: ignore[operator]
+    if most > 1 and need > room:  # type: ignore[operator]
+        what = f"no room for all shapes: {most:g} with gap_m = {gap:g} need {need:.0f} m2, and there are {room:.0f}"
+        report.add(path, what, "fewer shapes, a smaller gap_m, or a larger rectangle")
 
 
 def _check_channels(lidar: dict[str, Any], report: Report) -> None:
@@ -64,7 +84,9 @@ def _check_columns(lidar: dict[str, Any], report: Report) -> None:
             f"{key} = {step:g} makes {turn / step:.6g} columns a turn: sums over so many are not the same to the last "
             "bit alone and in a batch"
         )
-        report.add(("sensors", "lidar", key), what, f"at most {MOST_COLUMNS} columns, {turn / MOST_COLUMNS:.6g} and more")
+        report.add(
+            ("sensors", "lidar", key), what, f"at most {MOST_COLUMNS} columns, {turn / MOST_COLUMNS:.6g} and more"
+        )
 
 
 def check_times(data: dict[str, Any], report: Report) -> None:
@@ -78,7 +100,7 @@ def check_times(data: dict[str, Any], report: Report) -> None:
     if asked is not None and duration is not None and asked > duration:
         what = f"one command lasts {asked * dt_s:g} s, longer than the whole trial of {duration * dt_s:g} s"
         report.add(("control", "rate_hz"), what, f"at least {1.0 / (duration * dt_s):g}, or a longer duration_s")
-    heard = [(("sensors", "lidar"), lidar)]
+    heard: list[tuple[Path, Any]] = [(("sensors", "lidar"), lidar)]
     heard += [(("sensors", "extra", name), item) for name, item in table(data, "sensors", "extra").items()]
     for place, sensor in heard:
         if isinstance(sensor, dict):

@@ -14,8 +14,8 @@ MOST_CHANNELS = 128
 """Rays in a column: every one is compiled into the kernels. The largest spinning devices have 128."""
 
 MOST_COLUMNS = 20_000
-"""Columns a turn. Beyond 24,000 a controller's sums over them are cut into other blocks alone than in a batch, and replay would
-not agree to the last bit."""
+"""Columns a turn. Beyond 24,000 a controller's sums over them are cut into other blocks alone than in a batch, and
+replay would not agree to the last bit."""
 
 
 @dataclass(frozen=True)

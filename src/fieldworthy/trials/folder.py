@@ -1,7 +1,7 @@
-"""A run on disk: written whole or not at all, read back with errors that name the file.
+"""A run on disk: what its files hold, read back with errors that name the file.
 
-Files: scenario.toml, run.json (provenance), summary.json, trials.csv, trajectories.npz, layouts.json, report.html;
-docs/run-folder.md says what each holds.
+Files: scenario.toml, run.json (provenance), summary.json, trials.csv, trajectories.npz, layouts.json, inputs/ (copies of
+maps and modules), report.html; docs/run-folder.md says what each holds.
 """
 
 from __future__ import annotations
@@ -9,25 +9,31 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
 import platform
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import zipfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shapely
+from numpy.typing import NDArray
 
 from fieldworthy import __version__
 from fieldworthy.core.engine import engine_facts, load_engine
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.environment.shapes import KIND_FROM_TYPE, Layout
 from fieldworthy.scenario import Scenario, load, to_toml
+from fieldworthy.trials import inputs
 from fieldworthy.trials.result import Result
+from fieldworthy.trials.whole_folder import check_free, new_folder, write_whole
+
+__all__ = ["check_free", "command_line", "default_folder", "new_folder", "provenance", "read_run", "write_json",
+           "write_run", "write_whole"]  # fmt: skip
 
 
 def default_folder(name: str) -> Path:
@@ -36,40 +42,13 @@ def default_folder(name: str) -> Path:
     return next(p for p in [base, *(Path(f"{base}-{i}") for i in range(2, 1000))] if not p.exists())
 
 
-def check_free(folder: Path) -> None:
-    """Refuse a folder that has something in it, before any work is done.
-
-    Raises: FieldworthyError
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FieldworthyError(f"{folder}: is there already; valid for --out: a new folder or an empty one")
-
-
-def write_whole(folder: Path, write: Callable[[Path], None]) -> Path:
-    """Let `write` fill a folder beside the target, then rename it: a run folder is complete or not there.
-
-    Raises: FieldworthyError when the disk is full or the place cannot be written.
-    """
-    check_free(folder)
-    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    try:
-        part.mkdir(parents=True)
-        write(part)
-        if folder.exists():
-            folder.rmdir()
-        part.rename(folder)
-    except OSError as error:
-        raise FieldworthyError(f"cannot write {folder}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-    return folder
-
-
 def write_run(folder: Path, result: Result, command: str) -> None:
     """The files of a run, without its report, into an existing folder."""
     scenario = result.scenario
     (folder / "scenario.toml").write_text(to_toml(scenario), encoding="utf-8")
-    write_json(folder / "run.json", provenance(result, command))
+    used = inputs.inputs_of(scenario)
+    copies = inputs.copy_inputs(used, folder)
+    write_json(folder / "run.json", {**provenance(result, command), "inputs": copies})
     write_json(folder / "summary.json", result.summary())
     _write_trials(folder / "trials.csv", result)
     np.savez_compressed(
@@ -87,11 +66,6 @@ def write_json(path: Path, data: Any) -> None:
 def provenance(result: Result, command: str) -> dict[str, Any]:
     """Everything that pins down how a run was made."""
     scenario = result.scenario
-    folder = Path(scenario.source_path).parent
-    files = {}
-    maps = (scenario.obstacles_geojson,) if scenario.obstacles_geojson is not None else ()
-    for name in (*maps, *scenario.scene_mesh):
-        files[name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
     return {
         "schema": 1,
         "fieldworthy": __version__,
@@ -103,8 +77,7 @@ def provenance(result: Result, command: str) -> dict[str, Any]:
         "interrupted": bool(result.stopped_by),
         "stopped_by": result.stopped_by or None,
         "engine": engine_facts(load_engine(scenario.precision)),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
+        **versions(),
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": _cpu(),
         "wall_s": round(result.wall_s, 3),
@@ -113,26 +86,68 @@ def provenance(result: Result, command: str) -> dict[str, Any]:
         "rays": result.rays,
         "git": _git_commit(),
         "scenario_sha256": hashlib.sha256(to_toml(scenario).encode()).hexdigest(),
-        "scenario_folder": str(folder),
-        "files_sha256": files,
+        "scenario_folder": str(Path(scenario.source_path).parent),
+        **inputs.provenance(inputs.inputs_of(scenario)),
     }
 
 
-def read_run(folder: Path) -> tuple[Scenario, dict[str, Any], dict[str, Any]]:
+def versions() -> dict[str, str]:
+    """Of what else has a say in the numbers: layouts are judged with shapely and its GEOS."""
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "shapely": shapely.__version__,
+        "geos": shapely.geos_version_string,
+    }
+
+
+def read_run(folder: Path) -> tuple[Scenario, dict[str, Any], dict[str, NDArray[Any]]]:
     """The scenario, provenance and trajectories of a run folder.
 
+    Maps and modules are the run's own copies, where it has them, so that a run may be moved.
     Raises: FieldworthyError when it is no run folder or a file is damaged; ScenarioError from its scenario.
     """
     if not (folder / "run.json").is_file():
         raise FieldworthyError(f"{folder}: no run folder (it has no run.json); valid: a folder that `run` wrote")
+    facts = _read_facts(folder / "run.json")
+    tracks = _read_tracks(folder / "trajectories.npz")
+    copies = facts.get("inputs")
+    if isinstance(copies, dict):
+        scenario = load(folder / "scenario.toml", folder=folder.absolute() / inputs.FOLDER, copies=copies)
+    else:
+        scenario = load(folder / "scenario.toml", folder=facts["scenario_folder"])
+    return scenario, facts, tracks
+
+
+def _read_facts(path: Path) -> dict[str, Any]:
     try:
-        facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        with np.load(folder / "trajectories.npz") as file:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+    if not isinstance(facts, dict) or not isinstance(facts.get("scenario_folder"), str):
+        raise _damaged(path, "it is no object with 'scenario_folder'")
+    return facts
+
+
+def _read_tracks(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path) as file:
             tracks = {name: file[name] for name in file.files}
-        source = facts["scenario_folder"]
-    except (OSError, ValueError, KeyError) as error:
-        raise FieldworthyError(f"{folder}: damaged run folder ({type(error).__name__}: {error})") from error
-    return load(folder / "scenario.toml", folder=source), facts, tracks
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+    missing = [name for name in ("t_s", "length", "trial") if name not in tracks]
+    if missing:
+        raise _damaged(path, f"it has no {', '.join(missing)}")
+    rows, samples = tracks["trial"].shape, tracks["t_s"].shape
+    odd = [name for name, values in tracks.items() if name not in ("t_s", "length", "trial")
+           and values.shape != (*rows, *samples)]  # fmt: skip
+    if odd or len(rows) != 1 or len(samples) != 1 or tracks["length"].shape != rows:
+        raise _damaged(path, f"arrays of other shapes than (trials, samples): {', '.join(odd) or 'length, trial, t_s'}")
+    return tracks
+
+
+def _damaged(path: Path, what: str) -> FieldworthyError:
+    return FieldworthyError(f"{path}: damaged ({what}); valid: the file as `run` wrote it")
 
 
 def _write_trials(path: Path, result: Result) -> None:

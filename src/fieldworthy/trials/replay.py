@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fieldworthy.core.engine import load_engine
+from fieldworthy import __version__
+from fieldworthy.core.engine import engine_facts, load_engine
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.campaign import fly
-from fieldworthy.trials.folder import read_run
+from fieldworthy.trials.folder import read_run, versions
+from fieldworthy.trials.inputs import changed
 from fieldworthy.trials.result import Result
 
 
@@ -61,6 +63,9 @@ def _compare(tracks: dict[str, NDArray[Any]], row: int, result: Result, facts: d
         found.append(f"it lasted {length} samples in the campaign and {int(result.length[0])} now")
     both = min(length, int(result.length[0]))
     for name, now in result.tracks.items():
+        if name not in tracks:
+            found.append(f"{name} is not in the campaign's trajectories.npz")
+            continue
         then = tracks[name][row, :both]
         same = then == now[0, :both]
         same |= (then != then) & (now[0, :both] != now[0, :both])
@@ -69,11 +74,21 @@ def _compare(tracks: dict[str, NDArray[Any]], row: int, result: Result, facts: d
             found.append(
                 f"{name} differs from t = {result.t_s[first]:g} s on: {then[first]!r} then, {now[0, first]!r} now"
             )
-    if found:
-        from fieldworthy.core.engine import engine_facts
+    gone = [name for name in tracks if name not in result.tracks and name not in ("t_s", "length", "trial")]
+    if gone:
+        found.append(f"{', '.join(gone)} in the campaign's trajectories.npz, and not now")
+    return [*found, *_reasons(result, facts)] if found else []
 
-        engine = engine_facts(load_engine(result.scenario.precision))
-        changed = [key for key, value in facts["engine"].items() if key != "threads" and engine.get(key) != value]
-        if changed:
-            found.append(f"the engine is another one than then: {', '.join(changed)}")
+
+def _reasons(result: Result, facts: dict[str, Any]) -> list[str]:
+    """What is another one than in the campaign and may be why."""
+    engine, then = engine_facts(load_engine(result.scenario.precision)), facts.get("engine")
+    then = then if isinstance(then, dict) else {}
+    other = [key for key, value in then.items() if key != "threads" and engine.get(key) != value]
+    found = changed(result.scenario, facts)
+    if other:
+        found.append(f"the engine is another one than then: {', '.join(other)}")
+    for name, version in {"fieldworthy": __version__, **versions()}.items():
+        if name in facts and facts[name] != version:
+            found.append(f"{name} is {version}, and was {facts[name]} then")
     return found

@@ -16,9 +16,10 @@ def save(result: Result, folder: Path | str | None = None, command: str | None =
     Raises: FieldworthyError when it cannot be written; then nothing is left behind.
     """
     target = Path(folder) if folder is not None else default_folder(result.scenario.name)
+    return write_whole(target, lambda part: fill(part, result, target, command or command_line()))
 
-    def write(part: Path) -> None:
-        write_run(part, result, command or command_line())
-        write_report(part, shown_as=target)
 
-    return write_whole(target, write)
+def fill(part: Path, result: Result, target: Path, command: str) -> None:
+    """Write a run and its report into the folder `part`, which is going to be `target`."""
+    write_run(part, result, command)
+    write_report(part, shown_as=target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,38 +69,43 @@ def save_sweep(
     folder: Path, scenario: Scenario, vary: Mapping[str, Sequence[Any]], points: Sequence[Point], command: str = ""
 ) -> Path:
     """Write a sweep folder: sweep.json, sweep.csv, one run folder a point, and the reports."""
-    command = command or command_line()
-    asked = 1
-    for values in vary.values():
-        asked *= len(values)
+    return write_whole(folder, lambda part: fill(part, scenario, vary, points, folder, command or command_line()))
 
-    def write(part: Path) -> None:
-        rows = []
-        for number, point in enumerate(points):
-            name = f"point-{number:03d}"
-            (part / name).mkdir()
-            write_run(part / name, point.result, command)
-            write_report(part / name, shown_as=folder / name)
-            rows.append({"values": point.values, "run": name, "summary": point.result.summary()})
-        facts = provenance(points[0].result, command) if points else {}
-        stopped = len(points) < asked or any(point.result.stopped_by for point in points)
-        data = {
-            **facts,
-            "schema": 1,
-            "scenario": scenario.name,
-            "title": scenario.title,
-            "description": scenario.description,
-            "interrupted": stopped,
-            "vary": {path: list(values) for path, values in vary.items()},
-            "wall_s": round(sum(point.result.wall_s for point in points), 3),
-            "sim_s": round(sum(point.result.sim_s for point in points), 3),
-            "points": rows,
-        }
-        write_json(part / "sweep.json", data)
-        _write_table(part / "sweep.csv", list(vary), points)
-        write_sweep_report(part)
 
-    return write_whole(folder, write)
+def fill(
+    part: Path,
+    scenario: Scenario,
+    vary: Mapping[str, Sequence[Any]],
+    points: Sequence[Point],
+    target: Path,
+    command: str,
+) -> None:
+    """Write the files of a sweep into the folder `part`, which is going to be `target`."""
+    rows = []
+    for number, point in enumerate(points):
+        name = f"point-{number:03d}"
+        (part / name).mkdir()
+        write_run(part / name, point.result, command)
+        write_report(part / name, shown_as=target / name)
+        rows.append({"values": point.values, "run": name, "summary": point.result.summary()})
+    facts = provenance(points[0].result, command) if points else {}
+    asked = math.prod(len(values) for values in vary.values())
+    stopped = len(points) < asked or any(point.result.stopped_by for point in points)
+    data = {
+        **facts,
+        "schema": 1,
+        "scenario": scenario.name,
+        "title": scenario.title,
+        "description": scenario.description,
+        "interrupted": stopped,
+        "vary": {path: list(values) for path, values in vary.items()},
+        "wall_s": round(sum(point.result.wall_s for point in points), 3),
+        "sim_s": round(sum(point.result.sim_s for point in points), 3),
+        "points": rows,
+    }
+    write_json(part / "sweep.json", data)
+    _write_table(part / "sweep.csv", list(vary), points)
+    write_sweep_report(part)
 
 
 def _write_table(path: Path, names: list[str], points: Sequence[Point]) -> None:

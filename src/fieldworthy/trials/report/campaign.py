@@ -11,11 +11,11 @@ from fieldworthy.trials.report import charts, page
 from fieldworthy.trials.report.about import about
 from fieldworthy.trials.report.data import OUTCOMES, RunData, Trial, hull_outline, read_run, replay_folder
 from fieldworthy.trials.report.limits import limits_for
+from fieldworthy.trials.report.map_section import map_section
 from fieldworthy.trials.report.mapping import Bounds
 from fieldworthy.trials.report.notices import notices
-from fieldworthy.trials.report.overview import MOST_TRACKS, Overview, chooser, draw_overview
+from fieldworthy.trials.report.overview import draw_overview
 from fieldworthy.trials.report.panels import draw_panel, worst_first
-from fieldworthy.trials.report.places import area_bounds
 from fieldworthy.trials.report.style import outcome_css
 from fieldworthy.trials.report.text import (
     Reason,
@@ -26,10 +26,10 @@ from fieldworthy.trials.report.text import (
     number_range,
     percent,
     percent_range,
-    plural,
     short,
     success_sentence,
     with_unit,
+    without_count,
 )
 from fieldworthy.trials.report.view import view_of
 from fieldworthy.trials.statistics import spread, success_bins, wilson_interval
@@ -58,7 +58,7 @@ def campaign_page(run: RunData, shown_as: Path) -> str:
         view = view_of(run)
         overview = draw_overview(run, view) if run.tracks else None
         if overview:
-            body.append(_map_section(run, overview, view))
+            body.append(map_section(run, overview, view))
         body += [
             _outcome_section(run),
             _distribution_section(run),
@@ -135,36 +135,6 @@ def key_figures(run: RunData) -> list[tuple[str, str]]:
     return items
 
 
-def _map_section(run: RunData, overview: Overview, view: Bounds) -> str:
-    total, drawn = len(run.trials), len(overview.drawn)
-    failed = sum(not t.succeeded for t in run.trials)
-    said = []
-    if drawn < total:
-        kept = f"all {plural(failed, 'failure')}" if failed <= MOST_TRACKS else f"{MOST_TRACKS} of {failed} failures"
-        said.append(f"{drawn} of {total} tracks are drawn: {kept} and an even choice of the rest.")
-    if overview.ghosts:
-        said.append("Obstacles differ from trial to trial and are shown faintly all together.")
-    elif overview.own_layouts:
-        said.append(
-            "Every trial has its own obstacles, too many to show together"
-            + ("; those that were hit are here." if any(t.outcome == "collision" for t in run.trials) else ".")
-        )
-    said.append(
-        "Choose a trial, or click on a track, to see it alone over its own obstacles."
-        if overview.own_layouts
-        else "Choose a trial, or click on a track, to see it alone."
-    )
-    if any(t.outcome == "collision" for t in run.trials):
-        said.append(
-            "A cross marks a collision" + (", with the hull's outline in true size." if hull_outline(run)[1] else ".")
-        )
-    area = area_bounds(run)
-    if area is not None and not (area.south_m < view.south_m and area.north_m > view.north_m
-                                 and area.west_m < view.west_m and area.east_m > view.east_m):  # fmt: skip
-        said.append("Dashed: the area that the boat may not leave.")
-    return "<h2>Tracks</h2>" + page.figure(chooser(overview) + overview.drawing, " ".join(said))
-
-
 def _outcome_section(run: RunData) -> str:
     counts = Counter(t.outcome for t in run.trials)
     n = len(run.trials)
@@ -231,7 +201,7 @@ def _worst_section(run: RunData, view: Bounds, shown_as: Path) -> str:
         rows.append(
             [
                 (str(t.trial), t.trial),
-                _outcome_key(t.outcome) + f'<span class="sub">{esc(t.why)}</span>',
+                _outcome_key(t.outcome) + f'<span class="sub">{esc(without_count(t.why))}</span>',
                 (number(t.clearance_m, 2), t.clearance_m),
                 (number(t.time_s), t.time_s),
                 page.code(f"fieldworthy replay {folder} --trial {t.trial}"),

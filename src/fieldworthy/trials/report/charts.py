@@ -76,7 +76,9 @@ def success_bar(parts_by_outcome: Sequence[tuple[str, str, int]], successes: int
         anchor = "start" if share == 0 else "end" if share == 100 else "middle"
         parts += [svg.line(at, 66, at, 70, "axis"), svg.text(at, 84, f"{share}\u202f%", "t", anchor)]
     parts.append(svg.line(left, 66, width - right, 66, "axis"))
-    return svg.drawing(width, 90.0, f"Success {percent(successes / n)}, interval {percent_range(low, high)}", parts)
+    return svg.drawing(
+        width, 90.0, f"Success {percent(successes / n)}, interval {percent_range(low, high)}", parts, "chart long"
+    )
 
 
 def interval_mark(low: float, high: float, middle: float, y: float) -> str:

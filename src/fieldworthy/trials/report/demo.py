@@ -203,7 +203,8 @@ def _comparison_section(pairs: list[tuple[DemoRow, RunData]]) -> str:
 def _note(row: DemoRow, run: RunData) -> str:
     """The row's note, unless the title says it already."""
     known = set(run.title.lower().split())
-    return "" if set(row.note.lower().split()) <= known else f'<span class="sub">{esc(row.note)}</span>'
+    told = "" if set(row.note.lower().split()) <= known else f'<span class="sub">{esc(row.note)}</span>'
+    return f'<span class="room"></span>{told}'
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ def notices(run: RunData) -> list[str]:
         before = f" before {esc(stopped)}" if stopped else ""
         return [
             page.banner(
-                f"<strong>No trial finished{before}</strong>, so there is nothing to report yet. Run the scenario again."
+                f"<strong>No trial finished{before}</strong>, so there is nothing to report yet. "
+                "Run the scenario again."
             )
         ]
     if run.run.get("interrupted") or (isinstance(asked, int) and len(run.trials) < asked):

@@ -29,11 +29,11 @@ from fieldworthy.trials.report.places import area_outline, targets
 from fieldworthy.trials.report.simplify import simplify
 from fieldworthy.trials.report.struck import nearest_shape
 from fieldworthy.trials.report.style import outcome_css
-from fieldworthy.trials.report.text import esc, plural, with_unit
+from fieldworthy.trials.report.text import esc, plural, with_unit, without_count
 from fieldworthy.trials.report.view import is_turned
 
 MOST_TRACKS = 300
-MOST_GHOSTS = 700
+MOST_GHOSTS = 1500
 """Shapes of single trials drawn faintly together; more would only be grey."""
 
 
@@ -108,8 +108,7 @@ def map_content(run: RunData, frame: MapFrame, drawn: list[Trial], clip: str, gh
     if ghosts:
         own = [run.layouts.get(t.trial, ()) for t in drawn]
         parts += ['<g class="ghost">', *(obstacle_paths(frame, layout, look.own_css) for layout in own), "</g>"]
-    else:
-        parts += ['<g class="struck">', obstacle_paths(frame, _struck(run, drawn), look.own_css), "</g>"]
+    parts += ['<g class="struck">', obstacle_paths(frame, _struck(run, drawn), look.own_css), "</g>"]
     parts.append('<g class="own"></g>')
     parts += [*places, *_tracks(run, frame, drawn), own_names(run, frame, look, drawn), *names, "</g>"]
     return parts
@@ -123,7 +122,8 @@ def _struck(run: RunData, drawn: list[Trial]) -> list[Shape]:
             track = run.tracks[trial.trial]
             shapes = [moved(shape, float(track.t_s[-1])) for shape in (*run.layouts[trial.trial], *run.shared)]
             shape = nearest_shape(shapes, float(track.north_m[-1]), float(track.east_m[-1]))
-            found += [shape] if shape is not None else []
+            # What all trials share is on the map already.
+            found += [shape] if shape is not None and shape not in shapes[len(run.layouts[trial.trial]) :] else []
     return found
 
 
@@ -215,7 +215,7 @@ def _script_data(run: RunData, frame: MapFrame, drawn: list[Trial]) -> str:
         own = run.layouts.get(trial.trial, ())
         paths = [*obstacle_data(frame, own, look.own_css), *motion_data(frame, own, trial.time_s)]
         figures = f"{with_unit(trial.time_s, 's')} · least clearance {with_unit(trial.clearance_m, 'm', 2)}"
-        told = f"{trial.why or trial.outcome} · {figures}"
+        told = f"{without_count(trial.why) or trial.outcome} · {figures}"
         content[str(trial.trial)] = {"text": told, "paths": paths} if paths else {"text": told}
     # Inside a script element only "</" and "<!--" could end or confuse it.
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

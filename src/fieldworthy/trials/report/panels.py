@@ -17,7 +17,7 @@ from fieldworthy.trials.report.overview import hull_data
 from fieldworthy.trials.report.places import targets
 from fieldworthy.trials.report.simplify import simplify
 from fieldworthy.trials.report.style import outcome_css
-from fieldworthy.trials.report.text import esc, number, with_unit
+from fieldworthy.trials.report.text import esc, number, with_unit, without_count
 from fieldworthy.trials.report.view import is_turned
 
 _RANK = {"collision": 0, "non-finite": 1, "left area": 2, "timeout": 2}
@@ -76,7 +76,7 @@ def draw_panel(run: RunData, trial: Trial, whole: Bounds, width: float = 330.0) 
         north_arrow(width - 24.0 - 6.0 * turned, height - 12.0, turned),
     ]
     label = f"Trial {trial.trial}, {trial.outcome}"
-    told = f"{esc(trial.why)}" if trial.why else esc(trial.outcome)
+    told = esc(without_count(trial.why)) if trial.why else esc(trial.outcome)
     head = f'<h3><span class="key {css}"></span>Trial {trial.trial}: {esc(trial.outcome)}</h3>'
     facts = f"{with_unit(trial.time_s, 's')}, least clearance {with_unit(trial.clearance_m, 'm', 2)}"
     facts += f" at {number(float(track.t_s[at]))}\u202fs" if shared_then or own_then else ""

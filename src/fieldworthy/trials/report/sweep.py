@@ -245,7 +245,7 @@ def _heat(vary: dict[str, list[Any]], points: list[SweepPoint]) -> list[str]:
             for i, j, p in place
             if p.time_s
         }
-        told = "Mean time of the trials that reached the goal (darker: longer); small: how many did."
+        told = "Mean time of the trials that reached the goal (stronger colour: longer); small: how many did."
         parts.append(page.figure(charts.heat_map(*names, cells, x_name, y_name), told, "Time"))
     # Two narrow maps stand side by side; wide ones keep a row each so that their numbers stay readable.
     css = "pair" if len(xs) <= 3 else "stack"

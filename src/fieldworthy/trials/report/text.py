@@ -124,6 +124,9 @@ _PLACE = r"(?: at north \S+ m, east \S+ m| of \d+ points)"
 _PLACE_OF_SHAPE = re.compile(rf" \({_FORM}{_PLACE}?\)|(?<=hit )(?P<form>{_FORM}){_PLACE}")
 
 
+_POINTS = re.compile(r" \((?:polygon|polyline) of \d+ points\)")
+
+
 def group_reasons(pairs: Iterable[tuple[int, str]]) -> list[Reason]:
     """Trials grouped by the words of their sentence, most frequent first; where only numbers differ, their range.
 
@@ -141,6 +144,11 @@ def group_reasons(pairs: Iterable[tuple[int, str]]) -> list[Reason]:
         sentence = re.sub("\0", lambda _: next(ranges), template)  # noqa: B023  (used at once)
         reasons.append(Reason(sentence, tuple(trial for trial, _ in members)))
     return sorted(reasons, key=lambda reason: -len(reason.trials))
+
+
+def without_count(sentence: str) -> str:
+    """A reason without how many points an outline has."""
+    return _POINTS.sub("", sentence)
 
 
 def _text_range(texts: Sequence[str]) -> str:

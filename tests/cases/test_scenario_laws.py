@@ -123,7 +123,7 @@ SMALL: dict[str, Any] = {
     "goal": {"north_m": 60.0, "east_m": 0.0, "radius_m": 5.0},
     "waypoints": [{"north_m": 30.0, "east_m": 0.0}],
     "area": {"north_m": [-50.0, 150.0], "east_m": [-50.0, 50.0]},
-    "sea": {"current_speed_m_s": 0.1, "wind_speed_m_s": 1.0, 
+    "sea": {"current_speed_m_s": 0.1, "wind_speed_m_s": 1.0,
             "waves": {"height_m": 0.2, "period_s": 3.0, "components": 2}},
     "sensors": {
         "lidar": {"elevation_min_deg": -10.0, "elevation_max_deg": 10.0, "elevation_step_deg": 10.0,

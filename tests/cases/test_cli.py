@@ -177,7 +177,7 @@ def test_built_in_scenarios_are_sound() -> None:
             ],
             "starts inside or touching buoy",
         ),
-        (["run", "boat-channel", "--set", "obstacles.0.width_m=1.2"], "wider than the channel"),
+        (["run", "boat-channel", "--set", "obstacles.0.width_m=0.9"], "wider than the channel"),
         (["run", "boat-channel", "--set", "obstacles.0.width_m=1.8", "--set", "obstacles.0.spread_width_m=0"], "wide"),
         (["run", "boat-field-35", "--set", "scatter.0.gap_m=30"], "no room for all shapes"),
         (["sweep", "boat-buoy"], "--vary"),

@@ -213,6 +213,10 @@ def test_bad_features_are_named(tmp_path: Path, name: str) -> None:
         ('{"type": "Feature", "properties": {}, "geometry": null}', "m.geojson", "no feature with a geometry"),
         ('{"type": "Point", "coordinates": [1, 2], "crs": {"properties": {"name": "EPSG:3857"}}}', "m.geojson",
          "coordinate system is EPSG:3857"),
+        (f'{{"type": "Point", "coordinates": [{"1" * 5000}, 2]}}', "m.geojson", "a number of thousands of digits"),
+        (f'{{"type": "Point", "coordinates": [{"1" * 400}, 2]}}', "m.geojson feature 0", "beyond all measure"),
+        (f'{{"type": "Feature", "properties": {{"top_up_m": {"1" * 400}}}, "geometry": {{"type": "Point", '
+         '"coordinates": [1, 2]}}', "m.geojson feature 0", "is not a finite number"),
     ],
 )  # fmt: skip
 def test_bad_files_are_named(tmp_path: Path, text: str, where: str, what: str) -> None:
@@ -232,12 +236,11 @@ def test_a_map_that_is_wrong_everywhere_is_said_briefly(tmp_path: Path) -> None:
     assert caught.value.problems[-1].what == "and 292 more features with problems"
 
 
-BOAT = 'kind = "boat"\ntitle = "b"\n[values]\nmass_kg = { value = 1.0, source = "test" }\n'
 SCENARIO = """
 schema = 1
 name = "x"
 obstacles_geojson = "map.geojson"
-vehicle.model = "boat.toml"
+vehicle.model = "boat-5m"
 [start]
 lon_deg = 10.0
 lat_deg = 45.0
@@ -248,7 +251,6 @@ lat_deg = 45.001
 
 
 def test_a_scenario_places_its_map_start_and_goal_on_one_reference(tmp_path: Path) -> None:
-    (tmp_path / "boat.toml").write_text(BOAT)
     (tmp_path / "map.geojson").write_text(json.dumps(feature("MultiPoint", [[10.0, 45.0], [10.001, 45.001]])))
     (tmp_path / "x.toml").write_text(SCENARIO)
     scenario = load(tmp_path / "x.toml")
@@ -263,7 +265,6 @@ def test_a_scenario_places_its_map_start_and_goal_on_one_reference(tmp_path: Pat
 
 
 def test_problems_of_the_map_come_with_those_of_the_scenario(tmp_path: Path) -> None:
-    (tmp_path / "boat.toml").write_text(BOAT)
     (tmp_path / "map.geojson").write_text('{"type": "FeatureCollection", "features": []}')
     (tmp_path / "x.toml").write_text(SCENARIO + "radius_m = -1\n")
     with pytest.raises(ScenarioError) as caught:
@@ -307,3 +308,9 @@ def positions(node: Any) -> list[tuple[float, float]]:
 
 def outline(shape: Any) -> list[tuple[float, float]]:
     return list(shape.points_ne_m) if isinstance(shape, Polygon | Polyline) else [(shape.north_m, shape.east_m)]
+
+
+@pytest.mark.parametrize("crs", ["null", "{}", "[]", "3", '{"properties": null}', '{"properties": {"name": null}}'])
+def test_a_coordinate_system_that_says_nothing_is_the_standards(tmp_path: Path, crs: str) -> None:
+    (tmp_path / "m.geojson").write_text(f'{{"type": "Point", "coordinates": [10, 45], "crs": {crs}}}')
+    assert len(read_geojson(tmp_path / "m.geojson", REFERENCE).shapes) == 1

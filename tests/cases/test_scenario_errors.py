@@ -47,6 +47,8 @@ BAD: dict[str, tuple[str, str, str, str]] = {
     "probability": (GOAL + "[sensors.lidar]\ndropout = 1.5\n", "case.toml:8", "dropout = 1.5 is too large", "<= 1"),
     "choice": (GOAL + '[sensors.lidar]\nno_hit = "omitt"\n', "case.toml:8", "did you mean 'omit'?", "'max' or 'omit'"),
     "nan": (GOAL + "[start]\nnorth_m = nan\n", "case.toml:8 [start]", "north_m = nan is not a finite", "finite"),
+    "infinite in 32 bits": (GOAL + "[start]\nnorth_m = -1e40\n", "case.toml:8", "north_m = -1e+40 is beyond 1e+30",
+                            "finite"),
     "inf": (GOAL + "[start]\nnorth_m = -inf\n", "case.toml:8 [start]", "north_m = -inf is not a finite", "finite"),
     "nan in free parameters": (GOAL + "[control.parameters]\na = [1.0, nan]\n", "case.toml:8 [control.parameters]",
                                "a[1] = nan", "finite"),

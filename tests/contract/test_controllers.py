@@ -371,3 +371,84 @@ def test_an_error_late_in_a_campaign_keeps_the_trials_that_have_finished(tmp_pat
     assert "RuntimeError: had enough" in result.stopped_by
     assert 0 < len(result.trial) < 5
     assert result.asked == 5
+
+
+# --- what the constructor does ----------------------------------------------------------------------------------------
+
+READS = """
+class Parameters(fw.Parameters):
+    wide_deg: float = 30.0
+    speed_m_s: float = 2.0
+
+
+class Mine:
+    Parameters = Parameters
+
+    def __init__(self, p):
+        BODY
+
+    def command(self, r, p):
+        return fw.Command(p.speed_m_s, 0.0 * r.north_m)
+"""
+SECTOR = "self.reads_deg = (-p.wide_deg, p.wide_deg)"
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "sentence"),
+    [
+        (SECTOR, "[control.parameters]\nwide_deg = -5.0\n", "the constructor of Mine left reads_deg = (5.0, -5.0)"),
+        (SECTOR, "[control.parameters]\nwide_deg = 200.0\n", "-180 <= low < high <= 180"),
+        ("pass", "", "it does not say what it reads"),
+        ("self.reads_deg = 1 / 0", "", "Mine() failed: ZeroDivisionError"),
+    ],
+)
+def test_what_a_constructor_makes_of_the_sector_is_checked(tmp_path: Path, body: str, more: str, sentence: str) -> None:
+    assert sentence in refused(own(tmp_path, READS.replace("BODY", body), more))
+
+
+DRAWN = '[control.parameters]\nwide_deg = 20.0\nspeed_m_s = 3.0\n[randomize]\n"control.parameters.{name}" = {ends}\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "ends", "sentence"),
+    [
+        (SECTOR, "wide_deg", [10.0, 20.0], '"control.parameters.wide_deg": the constructor of Mine reads it once'),
+        (SECTOR + "; self.p = p", "speed_m_s", [1.0, 2.0], '"control.parameters.speed_m_s": the constructor of Mine'),
+    ],
+)
+def test_a_drawn_parameter_that_the_constructor_reads_is_refused(
+    tmp_path: Path, body: str, name: str, ends: list[float], sentence: str
+) -> None:
+    assert sentence in refused(own(tmp_path, READS.replace("BODY", body), DRAWN.format(name=name, ends=ends)))
+
+
+def test_a_drawn_parameter_that_only_the_method_reads_is_flown(tmp_path: Path) -> None:
+    case = own(tmp_path, READS.replace("BODY", SECTOR), DRAWN.format(name="speed_m_s", ends=[1.0, 2.0]))
+    result = fly(case)
+    assert len(set(result.tracks["cmd_surge_m_s"][:, 5].tolist())) == 5
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("half_angle_deg=-10", "half_angle_deg = -10 is too small; valid: a finite number > 0 and <= 180"),
+        ("half_angle_deg=181", "half_angle_deg = 181 is too large"),
+        ("cruise_speed_m_s=0", "cruise_speed_m_s = 0 is too small"),
+        ("safe_distance_m=-1", "safe_distance_m = -1 is too small"),
+        ("turn_rate_deg_s=-1", "turn_rate_deg_s = -1 is too small"),
+        ("course_gain_1_s=-1", "course_gain_1_s = -1 is too small"),
+    ],
+)
+def test_the_built_in_rules_have_limits(setting: str, sentence: str) -> None:
+    names = ["sector"] if setting[0] not in "c" else ["sector", "straight"]
+    for name in names:
+        changes = [f"control.controller={name}", "control.parameters={}", f"control.parameters.{setting}"]
+        assert sentence in refused(load("boat-buoy", changes))
+
+
+def test_a_drawn_parameter_of_a_built_in_rule_keeps_its_limits() -> None:
+    drawn = "randomize.control.parameters."
+    assert "cannot differ" in refused(
+        load("boat-buoy", ["control.parameters.half_angle_deg=30", f"{drawn}half_angle_deg=[10, 30]"])
+    )
+    assert "safe_distance_m = -1.0 is too small" in refused(load("boat-buoy", [f"{drawn}safe_distance_m=[-1, 30]"]))

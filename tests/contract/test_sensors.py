@@ -161,3 +161,12 @@ def test_what_a_scenario_says_wrong_of_a_sensor_is_told(tmp_path: Path, old: str
         text = text[: text.index("[randomize]")]
     with pytest.raises(fw.FieldworthyError, match=sentence):
         check_scenario(fw.load(written(tmp_path, scenario=text)))
+
+
+def test_a_drawn_parameter_that_a_sensors_constructor_reads_is_refused(tmp_path: Path) -> None:
+    made_once = SENSOR.replace(
+        "    def read(self",
+        "    def __init__(self, parameters):\n        self.noise = parameters.noise_m_s\n\n    def read(self",
+    )
+    with pytest.raises(fw.FieldworthyError, match="the constructor of Log reads it once for all trials"):
+        fly(fw.load(written(tmp_path, made_once)))

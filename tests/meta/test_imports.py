@@ -96,7 +96,7 @@ def test_every_package_has_a_layer() -> None:
     [
         ("from fieldworthy.world import state", "fieldworthy.core.vec"),
         ("def f():\n    import fieldworthy.cli.main", "fieldworthy.trials.folder"),
-        ("from ..scenario import load", "fieldworthy.world.advance"),
+        ("from ..scenario import load", "fieldworthy.world.walk"),
         ("from fieldworthy import sensors", "fieldworthy.vehicles.boat"),
         ("from ...view.server import x", "fieldworthy.trials.report.page"),
         ("import fieldworthy", "fieldworthy.core.units"),

@@ -223,6 +223,23 @@ def test_the_contributed_boat_file_is_read(tmp_path: Path) -> None:
     assert set(entry.values) <= set(load_entry("boat", "boat-5m").values)
 
 
+def test_the_contributed_boat_file_says_that_it_is_a_fragment(tmp_path: Path) -> None:
+    from fieldworthy.core.errors import ScenarioError
+    from fieldworthy.scenario import load
+    from fieldworthy.scenario.boat_values import BOAT_VALUES
+
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    before = text[: text.index("# my-boat.toml")].rstrip().removesuffix("```toml").rstrip().splitlines()[-1]
+    assert "A fragment, which has two of the 27 values" in before
+    assert len(BOAT_VALUES) == 27
+    (tmp_path / "my-boat.toml").write_text(fenced("CONTRIBUTING.md", "my-boat.toml"), encoding="utf-8")
+    (tmp_path / "s.toml").write_text(
+        'schema = 1\nname = "s"\nvehicle.model = "my-boat.toml"\n[goal]\nnorth_m = 50.0\neast_m = 0.0\n'
+    )
+    with pytest.raises(ScenarioError, match=r"boat 'my-boat' lacks yaw_inertia_kg_m2, beam_m"):
+        load(tmp_path / "s.toml")
+
+
 def test_the_contributed_sensor_reads_what_its_law_says() -> None:
     import numpy as np
 

@@ -86,7 +86,7 @@ def command(trials: int, out: Path | None) -> None:
     if stopped:
         missing = ", ".join(row.scenario for row in PAPER[len(flown) :])
         kept = "what had finished is kept" if flown else "nothing had finished, nothing is written"
-        stderr().print(f"stopped by {stopped}: {kept}; missing: {missing}", markup=False)
+        stderr().print(f"stopped by {stopped}: {kept}; missing: {missing}", markup=False, soft_wrap=True)
         sys.exit(130 if stopped == "Ctrl-C" else 2)
 
 

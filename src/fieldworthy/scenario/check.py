@@ -21,6 +21,9 @@ from fieldworthy.core.toml_lines import Path
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_LARGEST = 1e30
+"""Of floating-point numbers: more would be infinite on the 32-bit engine."""
+
 
 class Report:
     """Problems of one input, each with the place where the offending key was written."""
@@ -105,6 +108,8 @@ def number_problem(value: Any, kind: inspect.FloatType | inspect.IntType) -> str
         return f" is {_a_type(value)}"
     if not -(2**63) <= value < 2**63 if whole else not math.isfinite(_as_float(value)):
         return " does not fit in 64 bits" if whole else " is not a finite number"
+    if not whole and abs(value) > _LARGEST:
+        return f" is beyond {_LARGEST:g} and does not fit in 32 bits"
     if (kind.ge is not None and value < kind.ge) or (kind.gt is not None and value <= kind.gt):
         return " is too small"
     if (kind.le is not None and value > kind.le) or (kind.lt is not None and value >= kind.lt):

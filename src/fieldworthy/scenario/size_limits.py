@@ -47,17 +47,14 @@ def check_sizes(data: dict[str, Any], report: Report) -> None:
 def _check_room(field: dict[str, Any], count: list[Any], path: Path, report: Report) -> None:
     """Circles of half the gap around every shape may not overlap, so that the rectangle and its rim must hold them."""
     spans = [field.get("north_m"), field.get("east_m"), field.get("radius_m", [0.5, 1.5]), count]
-    if not all(isinstance(span, list | tuple) and len(span) == 2 for span in spans):
-        return
-    pairs = [[number(end) for end in span] for span in spans]  # type: ignore[union-attr]
-    gap = number(field.get("gap_m", 8.0))
-    if gap is None or gap < 0 or any(end is None for pair in pairs for end in pair):
-        return
-    (south, north), (west, east), (radius, _), (_, most) = pairs
-    around = max(radius, 0.0) + gap / 2  # type: ignore[type-var]
-    need = most * math.pi * around * around  # type: ignore[operator]
-    room = (north - south + 2 * around) * (east - west + 2 * around)  # type: ignore[operator]
-    if most > 1 and need > room:  # type: ignore[operator]
+    ends = [number(end) for span in spans if isinstance(span, list | tuple) and len(span) == 2 for end in span]
+    found = [end for end in (*ends, number(field.get("gap_m", 8.0))) if end is not None]
+    if len(found) != 2 * len(spans) + 1:
+        return  # reported by the type check
+    south, north, west, east, radius, _, _, most, gap = found
+    around = max(radius, 0.0) + max(gap, 0.0) / 2
+    need, room = most * math.pi * around * around, (north - south + 2 * around) * (east - west + 2 * around)
+    if most > 1 and need > room:
         what = f"no room for all shapes: {most:g} with gap_m = {gap:g} need {need:.0f} m2, and there are {room:.0f}"
         report.add(path, what, "fewer shapes, a smaller gap_m, or a larger rectangle")
 
@@ -97,6 +94,9 @@ def check_times(data: dict[str, Any], report: Report) -> None:
     control, lidar = table(data, "control"), table(data, "sensors", "lidar")
     duration = _ticks(ticks_from_seconds, data.get("duration_s", 120.0), dt_s, ("duration_s",), report)
     asked = _ticks(ticks_from_rate, control.get("rate_hz", Control().rate_hz), dt_s, ("control", "rate_hz"), report)
+    if duration == 0:
+        report.add(("duration_s",), f"duration_s is shorter than a step of dt_s = {dt_s:g}", f"at least {dt_s:g}")
+        return
     if asked is not None and duration is not None and asked > duration:
         what = f"one command lasts {asked * dt_s:g} s, longer than the whole trial of {duration * dt_s:g} s"
         report.add(("control", "rate_hz"), what, f"at least {1.0 / (duration * dt_s):g}, or a longer duration_s")

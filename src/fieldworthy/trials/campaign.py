@@ -19,7 +19,7 @@ from fieldworthy.scenario.feasible import describe, nearest_shape
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.result import Result
 from fieldworthy.world import OUTCOMES, Frame, State, World, compact, start, step
-from fieldworthy.world.step import frame_of
+from fieldworthy.world.walk import frame_of
 
 BATCH = 1000
 """Trials flown side by side; more are flown batch after batch, which bounds the memory."""

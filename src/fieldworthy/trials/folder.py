@@ -1,7 +1,7 @@
 """A run on disk: what its files hold, read back with errors that name the file.
 
-Files: scenario.toml, run.json (provenance), summary.json, trials.csv, trajectories.npz, layouts.json, inputs/ (copies of
-maps and modules), report.html; docs/run-folder.md says what each holds.
+Files: scenario.toml, run.json (provenance), summary.json, trials.csv, trajectories.npz, layouts.json, report.html, and
+inputs/ with copies of maps and modules; docs/run-folder.md says what each holds.
 """
 
 from __future__ import annotations

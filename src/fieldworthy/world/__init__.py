@@ -7,7 +7,7 @@
 from fieldworthy.world.course import OUTCOMES
 from fieldworthy.world.decide import decide, decision_of, readings_of
 from fieldworthy.world.state import Frame, State, World
-from fieldworthy.world.step import advance, compact, start, step
+from fieldworthy.world.walk import advance, compact, start, step
 
 __all__ = [
     "OUTCOMES",

@@ -17,7 +17,7 @@ import time
 
 import fieldworthy as fw
 from fieldworthy.core.engine import KernelCounter
-from fieldworthy.world import State, World, step, start
+from fieldworthy.world import State, World, start, step
 
 
 def pace(world: World, seconds: float) -> float:

@@ -18,6 +18,7 @@ from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import closest, did_you_mean, same_quantity
 from fieldworthy.core.toml_file import Places, key_of
 from fieldworthy.core.toml_lines import Path
+from fieldworthy.scenario.wording import a_type, shown_at
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -71,7 +72,7 @@ def check(value: Any, kind: inspect.Type, path: Path, report: Report) -> None:
         check(value, kind.type, path, report)
         if (kind.extra or {}).get("interval") and not _is_ordered(value):
             report.add(
-                path, f"{_shown(path, value)}: the interval is in the wrong order", "[low, high] with low <= high"
+                path, f"{shown_at(path, value)}: the interval is in the wrong order", "[low, high] with low <= high"
             )
     elif isinstance(kind, inspect.StructType):
         _check_struct(value, kind, path, report)
@@ -80,10 +81,10 @@ def check(value: Any, kind: inspect.Type, path: Path, report: Report) -> None:
     elif isinstance(kind, inspect.FloatType | inspect.IntType):
         wrong = number_problem(value, kind)
         if wrong:
-            report.add(path, f"{_shown(path, value)}{wrong}", describe(kind))
+            report.add(path, f"{shown_at(path, value)}{wrong}", describe(kind))
     elif isinstance(kind, inspect.TupleType):
         if not isinstance(value, list | tuple) or len(value) != len(kind.item_types):
-            report.add(path, f"{_shown(path, value)} is {_a_type(value)}", describe(kind))
+            report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
         else:
             for index, item_type in enumerate(kind.item_types):
                 check(value[index], item_type, (*path, index), report)
@@ -91,7 +92,7 @@ def check(value: Any, kind: inspect.Type, path: Path, report: Report) -> None:
         _check_list(value, kind, path, report)
     elif isinstance(kind, inspect.DictType):
         if not isinstance(value, dict):
-            report.add(path, f"{_shown(path, value)} is {_a_type(value)}", describe(kind))
+            report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
         else:
             for key, item in value.items():
                 check(item, kind.value_type, (*path, key), report)
@@ -105,7 +106,7 @@ def number_problem(value: Any, kind: inspect.FloatType | inspect.IntType) -> str
     """What is wrong with a number, to follow `key = value`; empty if nothing."""
     whole = isinstance(kind, inspect.IntType)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-        return f" is {_a_type(value)}"
+        return f" is {a_type(value)}"
     if not -(2**63) <= value < 2**63 if whole else not math.isfinite(_as_float(value)):
         return " does not fit in 64 bits" if whole else " is not a finite number"
     if not whole and abs(value) > _LARGEST:
@@ -149,7 +150,7 @@ def file_keys(kind: inspect.StructType) -> list[str]:
 
 def _check_struct(value: Any, kind: inspect.StructType, path: Path, report: Report) -> None:
     if not isinstance(value, dict):
-        report.add(path, f"{_shown(path, value)} is {_a_type(value)}", describe(kind))
+        report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
         return
     keys = file_keys(kind)
     own = {field.encode_name: field for field in kind.fields if not _is_hidden(field)}
@@ -203,14 +204,14 @@ def _check_union(value: Any, kind: inspect.UnionType, path: Path, report: Report
     if chosen is not None:
         report.found.extend(chosen.found)
     else:
-        report.add(path, f"{_shown(path, value)} is {_a_type(value)}", describe(kind))
+        report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
 
 
 def _check_tagged(value: Any, structs: dict[Any, inspect.StructType], path: Path, report: Report) -> None:
     kinds = ", ".join(f"'{tag}'" for tag in structs)
     tag_field = str(next(iter(structs.values())).tag_field)
     if not isinstance(value, dict):
-        report.add(path, f"{_shown(path, value)} is {_a_type(value)}", f"a table with {tag_field} = one of {kinds}")
+        report.add(path, f"{shown_at(path, value)} is {a_type(value)}", f"a table with {tag_field} = one of {kinds}")
     elif tag_field not in value:
         report.add((*path, ""), f"missing '{tag_field}'", kinds)
     elif not isinstance(value[tag_field], str) or value[tag_field] not in structs:
@@ -223,7 +224,7 @@ def _check_tagged(value: Any, structs: dict[Any, inspect.StructType], path: Path
 
 def _check_list(value: Any, kind: inspect.VarTupleType | inspect.ListType, path: Path, report: Report) -> None:
     if not isinstance(value, list | tuple):
-        report.add(path, f"{_shown(path, value)} is {_a_type(value)}", describe(kind))
+        report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
         return
     if len(value) < (kind.min_length or 0):
         what = "the list is empty" if not value else f"{len(value)} in the list are too few"
@@ -240,21 +241,21 @@ def _check_finite(value: Any, path: Path, report: Report) -> None:
         for index, item in enumerate(value):
             _check_finite(item, (*path, index), report)
     elif isinstance(value, int | float) and not math.isfinite(_as_float(value)):
-        report.add(path, f"{_shown(path, value)} is not a finite number", "a finite number")
+        report.add(path, f"{shown_at(path, value)} is not a finite number", "a finite number")
 
 
 def _check_word(value: Any, kind: inspect.Type, path: Path, report: Report) -> None:
     if isinstance(kind, inspect.LiteralType):
         if not any(type(value) is type(option) and value == option for option in kind.values):
             hint = did_you_mean(value, [str(option) for option in kind.values]) if isinstance(value, str) else ""
-            report.add(path, f"{_shown(path, value)} is not one of the choices{hint}", describe(kind))
+            report.add(path, f"{shown_at(path, value)} is not one of the choices{hint}", describe(kind))
     elif isinstance(kind, inspect.StrType):
         if not isinstance(value, str):
-            report.add(path, f"{_shown(path, value)} is {_a_type(value)}", describe(kind))
+            report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
         elif len(value) < (kind.min_length or 0):
             report.add(path, f"{key_of(path)} is empty", describe(kind))
     elif isinstance(kind, inspect.BoolType) and not isinstance(value, bool):
-        report.add(path, f"{_shown(path, value)} is {_a_type(value)}", describe(kind))
+        report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
 
 
 def _is_hidden(field: inspect.Field) -> bool:
@@ -275,29 +276,3 @@ def _as_float(value: float) -> float:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-def shown(name: str, value: Any) -> str:
-    """`name = value`, shortened."""
-    try:
-        text = str(value).lower() if isinstance(value, bool) else repr(value)
-    except ValueError:  # Python writes no whole number of more than 4300 digits
-        text = "a whole number of thousands of digits"
-    return f"{name} = {text if len(text) <= 60 else text[:57] + '...'}"
-
-
-def _shown(path: Path, value: Any) -> str:
-    return shown(key_of(path) or "value", value)
-
-
-def _a_type(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)}"
-    names = {
-        bool: "true or false",
-        int: "a whole number",
-        float: "a number with a fraction",
-        str: "a text",
-        dict: "a table",
-    }
-    return names.get(type(value), f"a {type(value).__name__}")

@@ -12,10 +12,11 @@ from msgspec import inspect
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.frames import ne_from_lonlat
 from fieldworthy.core.toml_lines import Path
-from fieldworthy.scenario.check import Report, describe, number_problem, shown
+from fieldworthy.scenario.check import Report, describe, number_problem
 from fieldworthy.scenario.quantities import LatitudeDeg, LongitudeDeg
 from fieldworthy.scenario.resolve import table
 from fieldworthy.scenario.schema import GeojsonOptions
+from fieldworthy.scenario.wording import shown
 
 _TYPES = {"lon_deg": inspect.type_info(LongitudeDeg), "lat_deg": inspect.type_info(LatitudeDeg)}
 

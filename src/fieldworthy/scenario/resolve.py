@@ -17,8 +17,9 @@ from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.core.units import m_s_from_kt
 from fieldworthy.scenario.boat_values import check_boat, check_size, is_outline
-from fieldworthy.scenario.check import Report, number_problem, shown, unknown_key
+from fieldworthy.scenario.check import Report, number_problem, unknown_key
 from fieldworthy.scenario.schema import LidarConfig, Vehicle
+from fieldworthy.scenario.wording import shown
 
 UNIFORM_KEYS = ("elevation_min_deg", "elevation_max_deg", "elevation_step_deg", "azimuth_step_deg")
 FIRING_KEYS = ("laser_elevation_deg", "firing_period_s", "laser_spacing_s")

@@ -17,6 +17,7 @@ from fieldworthy.scenario.build import Built, build
 from fieldworthy.scenario.draw import StartPose
 from fieldworthy.scenario.feasible import describe, nearest_shape
 from fieldworthy.scenario.schema import Scenario
+from fieldworthy.trials.interrupt import stop_wanted
 from fieldworthy.trials.result import Result
 from fieldworthy.world import OUTCOMES, Frame, State, World, compact, start, step
 from fieldworthy.world.walk import frame_of
@@ -55,24 +56,22 @@ def fly(
     flights: list[_Flight] = []
     stopped = ""
     done = {name: 0 for name in OUTCOMES[1:]}
-    for first in range(0, max(len(numbers), 1), BATCH):
-        batch = numbers[first : first + BATCH]
+    with stop_wanted() as wanted:
+        for first in range(0, max(len(numbers), 1), BATCH):
+            batch = numbers[first : first + BATCH]
 
-        def report(flight: _Flight, first: int = first, batch: list[int] = batch, done: dict[str, int] = done) -> None:
-            if progress is not None:
-                counts = {name: done[name] + n for name, n in flight.counts().items()}
-                share = (first + len(batch) * flight.share()) / len(numbers)
-                progress(Progress(sum(counts.values()), len(numbers), counts, share))
+            def report(flight: _Flight, first: int = first, size: int = len(batch), before: Any = done) -> None:
+                if progress is not None:
+                    counts = {name: before[name] + n for name, n in flight.counts().items()}
+                    share = (first + size * flight.share()) / len(numbers)
+                    progress(Progress(sum(counts.values()), len(numbers), counts, share))
 
-        try:
             flight = _Flight(build(scenario, batch))
             flights.append(flight)
-            stopped = flight.fly(report)
-        except KeyboardInterrupt:
-            stopped = "Ctrl-C"
-        if stopped:
-            break
-        done = {name: done[name] + n for name, n in flight.counts().items()}
+            stopped = flight.fly(report, wanted)
+            if stopped:
+                break
+            done = {name: done[name] + n for name, n in flight.counts().items()}
     return _result(scenario, len(numbers), flights, stopped, time.perf_counter() - began)
 
 
@@ -92,12 +91,14 @@ class _Flight:
         self.frames: list[Frame] = []
         self.rays = 0
 
-    def fly(self, report: Callable[[_Flight], None]) -> str:
+    def fly(self, report: Callable[[_Flight], None], stop_wanted: Callable[[], bool]) -> str:
         """Until every lane has ended; returns why it stopped early, or nothing."""
         world = self.built.world
         try:
             state = start(world)
             while not self.outcome.all():
+                if stop_wanted():
+                    return "Ctrl-C"
                 state, frame = step(world, state)
                 self._keep(frame)
                 self._note(world, state)
@@ -106,8 +107,6 @@ class _Flight:
                 if 0 < len(flying) < THIN_BELOW * state.lanes:
                     state = compact(world, state, flying)
             self._keep(frame_of(world, state))
-        except KeyboardInterrupt:
-            return "Ctrl-C"
         except FieldworthyError as error:
             return str(error)
         return ""

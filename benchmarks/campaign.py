@@ -66,8 +66,8 @@ def main() -> None:
             rays = world.lidar_shape.pattern.rays
             compiled = compiled_by_new_numbers(name, options.trials, full)
             print(
-                f"{name:14} {'full sweep' if full else 'front only':10} {rays:6d} rays a sweep: {best:7.0f} simulated s "
-                f"per wall s, {best * 10 * rays / 1e6:5.0f} Mray/s; new numbers compile {compiled} kernels"
+                f"{name:14} {'full sweep' if full else 'front only':10} {rays:6d} rays a sweep: {best:7.0f} simulated "
+                f"s per wall s, {best * 10 * rays / 1e6:5.0f} Mray/s; new numbers compile {compiled} kernels"
             )
         print(f"{name:14} front only against full sweep: {rows[name, False] / rows[name, True]:.1f}x")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if platform.system() == "Linux" else 1024**2)

@@ -61,10 +61,27 @@ def rk4(rate: Rate[State], state: State, dt_s: Scalar) -> State:
 
     Equation: y + h/6 (k1 + 2 k2 + 2 k3 + k4)      Source: Kutta 1901
     """
+    return add_scaled(state, dt_s, rk4_slope(rate, state, dt_s))
+
+
+def rk4_slope(rate: Rate[State], state: State, dt_s: Scalar) -> State:
+    """The mean slope of an `rk4` step: (k1 + 2 k2 + 2 k3 + k4) / 6."""
     half = 0.5 * dt_s
     k1 = rate(state)
     k2 = rate(add_scaled(state, half, k1))
     k3 = rate(add_scaled(state, half, k2))
     k4 = rate(add_scaled(state, dt_s, k3))
-    slope = map_leaves(lambda a, b, c, d: (a + 2.0 * (b + c) + d) * (1.0 / 6.0), k1, k2, k3, k4)
-    return add_scaled(state, dt_s, slope)
+    return map_leaves(lambda a, b, c, d: (a + 2.0 * (b + c) + d) * (1.0 / 6.0), k1, k2, k3, k4)
+
+
+def add_compensated(state: State, carry: State, dt_s: Scalar, slope: State) -> tuple[State, State]:
+    """state + dt * slope without losing what is too small for the state's last digit: (new state, new carry).
+
+    In 32 bits a position 10 km from the origin has steps of 1 mm; a boat that moves 100.4 mm a tick would always be
+    rounded to 100 and be 4 m short after a thousand ticks. The part lost in each sum is carried to the next.
+    Equation: y = dt s + c;  new = x + y;  c = y - (new - x)      Source: Kahan, CACM 8 (1965) 40
+    Verified by: tests/consistency/test_hour_of_cruise.py
+    """
+    increment = map_leaves(lambda c, s: dt_s * s + c, carry, slope)
+    new = map_leaves(lambda x, y: x + y, state, increment)
+    return new, map_leaves(lambda x, y, n: y - (n - x), state, increment, new)

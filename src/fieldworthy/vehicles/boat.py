@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fieldworthy.core.integrate import rk4
+from fieldworthy.core.integrate import rk4_slope
 from fieldworthy.core.lanes import Scalar, clip, cos, sin, sqrt
 from fieldworthy.core.lanes import abs as magnitude
 from fieldworthy.core.track import Pose
@@ -163,7 +163,7 @@ BOAT = Vehicle(
     command=BoatCommand,
     parameters=BoatParameters,
     rates=boat_rates,
-    step=rk4,
+    slope=rk4_slope,
     pose=boat_pose,
     speed_m_s=boat_speed_m_s,
     observe=observe_boat,

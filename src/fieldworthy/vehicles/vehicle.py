@@ -25,8 +25,8 @@ class Vehicle:
     """Dataclass of numbers that may differ per trial; a catalogue file gives each."""
     rates: Callable[[Any, Any, Any, Any], Any]
     """(state, command, medium, parameters) -> time derivatives in the form of the state."""
-    step: Callable[..., Any]
-    """An integrator of `core.integrate`: (rate, state, dt_s) -> state."""
+    slope: Callable[..., Any]
+    """The mean slope of a step by an integrator of `core.integrate`: (rate, state, dt_s) -> derivatives."""
     pose: Callable[[Any, Any, Scalar, Any], Pose]
     """(state, medium, t_s, parameters) -> where it is and how it lies."""
     speed_m_s: Callable[[Any], Scalar]

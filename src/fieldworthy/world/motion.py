@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fieldworthy.core.engine import Engine, take
+from fieldworthy.core.integrate import add_compensated
 from fieldworthy.core.lanes import is_finite, minimum
 from fieldworthy.core.struct import leaves, where
 from fieldworthy.core.track import Pose, Track, write_pose
@@ -33,6 +34,8 @@ class Moving:
     """What changes: one entry a lane."""
 
     vehicle: Any
+    carry: Any
+    """What the sums of the vehicle's state have not yet taken up, see `integrate.add_compensated`."""
     standing: Standing
     track: Track
 
@@ -87,11 +90,12 @@ def move(
             nearest = for_each_candidate(engine, table, mask, lane * table.words, row, nearest, visit)
         return nearest
 
-    def step(i: Any, state: Any, standing: Standing) -> tuple[Any, Any, Standing]:
+    def step(i: Any, state: Any, carry: Any, standing: Standing) -> tuple[Any, Any, Any, Standing]:
         active = standing.outcome == RUNNING
-        new = vehicle.step(lambda s: vehicle.rates(s, command, medium, p), state, dt_s)
+        slope = vehicle.slope(lambda s: vehicle.rates(s, command, medium, p), state, dt_s)
+        new, rest = add_compensated(state, carry, dt_s, slope)
         sound = is_finite(sum(leaves(new)))
-        new = where(active & sound, new, state)
+        new, rest = where(active & sound, (new, rest), (state, carry))
         now = tick + i + 1
         t_s = engine.Float(now) * dt_s
         pose = vehicle.pose(new, medium, t_s, p)
@@ -100,8 +104,8 @@ def move(
             engine, around.course, standing, pose.pos_ned_m, gap_m(pose, t_s), flown_m, sound, now, end
         )  # fmt: skip
         write_pose(track, pose, now, lane, active)
-        return i + 1, new, where(active, ahead, standing)
+        return i + 1, new, rest, where(active, ahead, standing)
 
-    first = (engine.UInt32(0), moving.vehicle, moving.standing)
-    _, state, standing = dr.while_loop(first, lambda i, state, standing: i < ticks, step)
-    return Moving(state, standing, track)
+    first = (engine.UInt32(0), moving.vehicle, moving.carry, moving.standing)
+    _, state, carry, standing = dr.while_loop(first, lambda i, state, carry, standing: i < ticks, step)
+    return Moving(state, carry, standing, track)

@@ -106,6 +106,8 @@ class State:
     row: Any
     """UInt32 (lanes): which row of the world a lane is."""
     vehicle: Any
+    carry: Any
+    """What sums in the vehicle's state have not yet taken up, in the form of the state."""
     command: Any
     mode: Any
     standing: Standing

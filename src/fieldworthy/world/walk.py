@@ -30,6 +30,7 @@ def start(world: World) -> State:
         tick=0,
         row=engine.indices(rows),
         vehicle=map_leaves(engine.floats, world.start),
+        carry=map_leaves(lambda _: engine.floats(zeros), world.start),
         command=world.vehicle.command(**{f.name: engine.floats(zeros) for f in fields(world.vehicle.command)}),
         mode=engine.floats(zeros),
         standing=Standing(
@@ -96,6 +97,7 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         state,
         row=thin(state.row),
         vehicle=map_leaves(thin, state.vehicle),
+        carry=map_leaves(thin, state.carry),
         command=map_leaves(thin, state.command),
         mode=thin(state.mode),
         standing=map_leaves(thin, state.standing),
@@ -107,7 +109,7 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         waiting=tuple((tick, thinned_scan(engine, scan, lanes)) for tick, scan in state.waiting),
         extra={name: thinned_extra(extra, lanes) for name, extra in state.extra.items()},
     )
-    dr.eval(thinner.row, thinner.vehicle, thinner.command, thinner.mode, thinner.standing, thinner.track)
+    dr.eval(thinner.row, thinner.vehicle, thinner.carry, thinner.command, thinner.mode, thinner.standing, thinner.track)
     dr.eval([value for value in thinner.memory.values() if not isinstance(value, np.ndarray)])
     return thinner
 
@@ -209,11 +211,18 @@ def _move(world: World, state: State, ticks: int) -> State:
         state.row,
         world.counting(state.lanes),
         tuple(world.counting(state.lanes * table.word_count) for table in tables),
-        Moving(state.vehicle, state.standing, state.track),
+        Moving(state.vehicle, state.carry, state.standing, state.track),
         state.command,
         engine.counter(state.tick),
         engine.counter(ticks),
         engine.counter(world.timing.end),
         engine.scalar(state.tick * dt_s),
     )
-    return replace(state, tick=state.tick + ticks, vehicle=moved.vehicle, standing=moved.standing, track=moved.track)
+    return replace(
+        state,
+        tick=state.tick + ticks,
+        vehicle=moved.vehicle,
+        carry=moved.carry,
+        standing=moved.standing,
+        track=moved.track,
+    )

@@ -110,3 +110,10 @@ def test_core_loads_no_engine():
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_minimum_and_maximum_of_nan_are_nan_on_floats_and_in_lanes() -> None:
+    for a, b in ((5.0, math.nan), (math.nan, 5.0)):
+        for function in (lanes.minimum, lanes.maximum):
+            assert math.isnan(function(a, b))
+            assert math.isnan(function(Float64(a), Float64(b))[0])

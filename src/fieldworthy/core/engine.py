@@ -43,7 +43,7 @@ def chosen_device() -> Device:
 class Engine:
     """Array types of one device and precision, and the few operations on whole arrays that laws never need.
 
-    `Float`, `UInt32` and `Int32` are Dr.Jit array types; `llvm_path` is None on CUDA.
+    `Float` and `UInt32` are Dr.Jit array types; `llvm_path` is None on CUDA.
     """
 
     device: Device
@@ -51,8 +51,6 @@ class Engine:
     llvm_path: Path | None
     Float: Any
     UInt32: Any
-    Int32: Any
-    Bool: Any
 
     def floats(self, values: Any) -> Any:
         """A Float array of the given numbers [any shape, flattened], evaluated, so that it is data and not code."""
@@ -143,8 +141,6 @@ def _load(device: Device, precision: Precision) -> Engine:
         llvm_path=path,
         Float=types.Float if precision == "f32" else types.Float64,
         UInt32=types.UInt32,
-        Int32=types.Int32,
-        Bool=types.Bool,
     )
 
 

@@ -123,18 +123,18 @@ def log(x: Scalar) -> Scalar:
 
 
 def minimum(a: Scalar, b: Scalar) -> Scalar:
-    """The smaller of two scalars."""
+    """The smaller of two scalars; NaN if either is."""
     engine = _module(a, b)
     if engine is None:
-        return b if b < a else a
+        return b if b < a or b != b else a
     return engine.fmin(a, b) if engine.__name__ == _CASADI else engine.minimum(a, b)
 
 
 def maximum(a: Scalar, b: Scalar) -> Scalar:
-    """The larger of two scalars."""
+    """The larger of two scalars; NaN if either is."""
     engine = _module(a, b)
     if engine is None:
-        return b if b > a else a
+        return b if b > a or b != b else a
     return engine.fmax(a, b) if engine.__name__ == _CASADI else engine.maximum(a, b)
 
 

@@ -25,11 +25,6 @@ def m_s_from_kt(speed_kt: Scalar) -> Scalar:
     return speed_kt * M_S_PER_KT
 
 
-def kt_from_m_s(speed_m_s: Scalar) -> Scalar:
-    """Knots from metres per second."""
-    return speed_m_s / M_S_PER_KT
-
-
 def wrap_pi(angle_rad: Scalar) -> Scalar:
     """The same direction in [-pi, pi)."""
     return angle_rad - 2.0 * math.pi * floor((angle_rad + math.pi) * (0.5 / math.pi))

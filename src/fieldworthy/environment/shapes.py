@@ -14,7 +14,16 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cylinder:
+class _Named:
+    """What every shape has: a constant velocity and a label for people."""
+
+    vel_north_m_s: float = 0.0
+    vel_east_m_s: float = 0.0
+    label: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cylinder(_Named):
     """Vertical cylinder with a flat top."""
 
     north_m: float
@@ -22,26 +31,20 @@ class Cylinder:
     radius_m: float
     top_up_m: float
     bottom_up_m: float
-    vel_north_m_s: float = 0.0
-    vel_east_m_s: float = 0.0
-    label: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sphere:
+class Sphere(_Named):
     """Sphere with its centre `up_m` above still water."""
 
     north_m: float
     east_m: float
     up_m: float
     radius_m: float
-    vel_north_m_s: float = 0.0
-    vel_east_m_s: float = 0.0
-    label: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Box:
+class Box(_Named):
     """Upright box; `length_m` lies along its heading."""
 
     north_m: float
@@ -51,34 +54,25 @@ class Box:
     heading_rad: float
     top_up_m: float
     bottom_up_m: float
-    vel_north_m_s: float = 0.0
-    vel_east_m_s: float = 0.0
-    label: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Polygon:
+class Polygon(_Named):
     """Extruded, filled polygon; the rings are (north, east) and need not repeat their first point."""
 
     points_ne_m: tuple[Point, ...]
     top_up_m: float
     bottom_up_m: float
     holes_ne_m: tuple[tuple[Point, ...], ...] = ()
-    vel_north_m_s: float = 0.0
-    vel_east_m_s: float = 0.0
-    label: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Polyline:
+class Polyline(_Named):
     """Thin vertical wall along a line of (north, east) points."""
 
     points_ne_m: tuple[Point, ...]
     top_up_m: float
     bottom_up_m: float
-    vel_north_m_s: float = 0.0
-    vel_east_m_s: float = 0.0
-    label: str = ""
 
 
 Shape = Cylinder | Sphere | Box | Polygon | Polyline

@@ -19,6 +19,9 @@ from fieldworthy.world.state import State, World
 Decision = tuple[Any, Any, dict[str, Any]]
 """Command of the vehicle, mode and new memory of every lane."""
 
+MODE_MAX = 127
+"""Modes are kept as whole numbers of 8 bits."""
+
 
 def first_memory(world: World) -> dict[str, Any]:
     """What the controller keeps, with its first values, one a row."""
@@ -104,11 +107,14 @@ def decision_of(world: World, state: State, command: Command) -> Decision:
         return world.engine.floats(np.where(flying, new, np.asarray(before)))
 
     given = world.vehicle.command(**{name: held(name, getattr(state.command, name)) for name in command_names(world)})
+    mode = held("mode", state.mode)
+    if not (np.abs(np.asarray(mode)) <= MODE_MAX).all():
+        raise FieldworthyError(f"the controller's 'mode' does not fit; valid: -{MODE_MAX} to {MODE_MAX}")
     memory = dict(state.memory)
     for name, values in _kept(command, state.memory).items():
         new = checked_answer(values, f"memory['{name}']", state.lanes)
         memory[name] = np.where(flying, new, state.memory[name])
-    return given, held("mode", state.mode), memory
+    return given, mode, memory
 
 
 def command_names(world: World) -> list[str]:

@@ -86,10 +86,14 @@ def test_a_trial_flies_again_bit_for_bit_and_is_recorded(campaign: tuple[Path, d
     mcap, table = (Path(path) for path in answer["recordings"])
     assert mcap.stat().st_size > 100_000
     with table.open(encoding="utf-8") as file:
-        recorded = [float(row["north_m"]) for row in csv.DictReader(file)]
+        rows = list(csv.DictReader(file))
     tracks = np.load(folder / "trajectories.npz")
-    same = min(len(recorded), int(tracks["length"][4]))
-    assert np.array_equal(np.float32(recorded[:same]), tracks["north_m"][4, :same])
+    length = int(tracks["length"][4])
+    assert len(rows) == length == answer["samples"]
+    for name in ("north_m", "east_m", "clearance_m"):
+        assert np.array_equal(np.float32([row[name] for row in rows]), tracks[name][4, :length])
+    # The last row is where the trial came to rest, at its own time.
+    assert float(rows[-1]["t_s"]) == pytest.approx(answer["time_s"], abs=1e-9)
 
 
 def test_a_changed_track_is_noticed(campaign: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ model = "boat-5m"
 north_m = -9000.0
 spread_heading_deg = 30.0
 [goal]
-north_m = 90000.0
-east_m = 30000.0
+north_m = 15000.0
+east_m = 5000.0
 [sea]
 current_speed_m_s = 0.37
 current_towards_deg = 70.0

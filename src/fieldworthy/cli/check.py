@@ -9,7 +9,8 @@ import click
 
 @click.command("check")
 @click.argument("scenarios", nargs=-1, required=True)
-@click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="Override one value.")
+@click.option("--set", "settings", multiple=True, metavar="PATH=VALUE",
+              help="Override one value; may be given again.")  # fmt: skip
 def command(scenarios: tuple[str, ...], settings: tuple[str, ...]) -> None:
     """Validate SCENARIOS: every key and value, every trial's layout, and the controller's contract.
 
@@ -20,19 +21,23 @@ def command(scenarios: tuple[str, ...], settings: tuple[str, ...]) -> None:
     from fieldworthy.core.errors import FieldworthyError
     from fieldworthy.scenario import load
     from fieldworthy.trials.contract import check_scenario
+    from fieldworthy.trials.notes import scenario_notes
 
     failed = False
     for name in scenarios:
         try:
             loaded = load(name, settings)
-            notes = check_scenario(loaded)
+            checked = check_scenario(loaded)
+            notes = scenario_notes(loaded)
         except FieldworthyError as error:
             failed = True
             for line in str(error).splitlines():
                 click.echo(f"error: {line}", err=True)
             continue
         click.echo(f"{name}: sound")
+        for line in checked:
+            click.echo(f"  {line}")
         for note in notes:
-            click.echo(f"  {note}")
+            click.echo(f"  note: {note}")
     if failed:
         sys.exit(2)

@@ -22,9 +22,7 @@ def overrides(trials: int | None, seed: int | None, settings: tuple[str, ...]) -
 
 
 scenario_options = [
-    click.argument("scenario"),
-    click.option("--trials", type=click.IntRange(min=1), metavar="N", help="How many trials."),
-    click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Seed of everything random."),
+    click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Seed of everything random; default: the scenario's."),
     click.option("--set", "settings", multiple=True, metavar="PATH=VALUE",
                  help="Override one value, e.g. sensors.lidar.noise_m=0.1; may be given again."),
     click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder for the results."),
@@ -32,15 +30,23 @@ scenario_options = [
 ]  # fmt: skip
 
 
-def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that every command on a scenario has."""
-    for option in reversed(scenario_options):
-        function = option(function)
-    return function
+def with_options(trials_help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the argument and options that every command on a scenario has."""
+    first = [
+        click.argument("scenario"),
+        click.option("--trials", type=click.IntRange(min=1), metavar="N", help=trials_help),
+    ]
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed([*first, *scenario_options]):
+            function = option(function)
+        return function
+
+    return add
 
 
 @click.command("run")
-@with_options
+@with_options("How many trials; default: the scenario's.")
 def command(
     scenario: str, trials: int | None, seed: int | None, settings: tuple[str, ...], out: Path | None, as_json: bool
 ) -> None:
@@ -48,15 +54,17 @@ def command(
 
     The results go to runs/NAME-DATE-TIME unless --out says otherwise. Ctrl-C keeps the trials that have finished.
     """
-    from fieldworthy.cli.show import stderr, watching
+    from fieldworthy.cli.show import notes_to_stderr, stderr, stop_sentence, watching
     from fieldworthy.core.errors import FieldworthyError
     from fieldworthy.scenario import load
     from fieldworthy.trials.campaign import fly
     from fieldworthy.trials.folder import command_line, default_folder, new_folder
     from fieldworthy.trials.inputs import MOST_BYTES, inputs_of
+    from fieldworthy.trials.notes import map_notes, sameness_notes
     from fieldworthy.trials.save import fill
 
     loaded = load(scenario, overrides(trials, seed, settings))
+    notes_to_stderr(map_notes(loaded))
     folder = out or default_folder(loaded.name)
     summary: dict[str, Any] = {}
     try:
@@ -73,6 +81,7 @@ def command(
     if len(result.trial):
         summary["report"] = str(folder / "report.html")
     _show(summary, as_json)
+    notes_to_stderr(sameness_notes(result))
     if len(result.trial) and inputs_of(loaded).too_large:
         what = f"maps and modules of more than {MOST_BYTES / 1e6:g} MB are not in the run folder: keep them for replay"
         stderr().print(what, markup=False)
@@ -80,7 +89,8 @@ def command(
         kept = f"{len(result.trial)} of {result.asked} trials had finished" + (
             " and are kept" if len(result.trial) else ""
         )
-        stderr().print(f"stopped by {result.stopped_by}: {kept}", markup=False)
+        some = 0 < len(result.trial) < result.asked
+        stderr().print(stop_sentence(result.stopped_by, kept, some), markup=False, soft_wrap=True)
         sys.exit(130 if result.stopped_by == "Ctrl-C" else 2)
 
 

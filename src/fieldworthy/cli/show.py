@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -90,22 +90,53 @@ def _left(step: Progress, began: float) -> str:
     return f"about {spent * (1.0 - step.share) / step.share:.0f} s left at most"
 
 
+FIGURES = ("trials", "success", "95 % interval", "collisions", "other", "mean time", "min clearance", "mean clearance",
+           "speed")  # fmt: skip
+"""Columns of every table of campaigns."""
+
+
+def figures(summary: dict[str, Any]) -> list[str]:
+    """A campaign's cells, one for each of FIGURES."""
+    s, interval = summary, summary["success"]["ci95"]
+    return [
+        str(s["finished"]) if s["finished"] == s["trials"] else f"{s['finished']} of {s['trials']}",
+        percent(s["success"]["rate"]),
+        "–" if interval is None else f"{100 * interval[0]:.0f} to {100 * interval[1]:.0f} %",
+        str(s["collisions"]),
+        other_outcomes(s),
+        number(s["time_s"]["mean"], "s"),
+        number(s["clearance_m"]["min"], "m", 2),
+        number(s["clearance_m"]["mean"], "m", 2),
+        f"{s['sim_s'] / s['wall_s'] if s['wall_s'] else 0.0:.0f}x",
+    ]
+
+
+def other_outcomes(summary: dict[str, Any]) -> str:
+    """Trials that neither reached the goal nor collided, by outcome: `5 timeout, 1 non-finite`; `0` without any."""
+    outcomes = {name: n for name, n in summary["outcomes"].items() if n and name not in ("goal", "collision")}
+    return ", ".join(f"{n} {name}" for name, n in outcomes.items()) or "0"
+
+
+def notes_to_stderr(notes: Iterable[str]) -> None:
+    """Sentences that are no result and no error."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr, flush=True)
+
+
+def stop_sentence(stopped_by: str, kept: str, unfair: bool) -> str:
+    """Why a run ended early, and what that does to its figures."""
+    warning = (
+        "; the first trials to end are not a fair sample: the missing ones may be those that take long, so success may "
+        "look better or worse than it is"
+    )
+    return f"stopped by {stopped_by}: {kept}{warning if unfair else ''}"
+
+
 def summary_table(summaries: list[dict[str, Any]], title: str = "") -> Table:
     """Campaigns as rows."""
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for name in ("scenario", "trials", "success", "95 % interval", "collisions", "mean time", "min clearance", "speed"):
+    for name in ("scenario", *FIGURES):
         table.add_column(name, justify="left" if name == "scenario" else "right")
-    for s in summaries:
-        interval = s["success"]["ci95"]
-        pace = s["sim_s"] / s["wall_s"] if s["wall_s"] else 0.0
-        table.add_row(
-            s["scenario"],
-            str(s["finished"]) if s["finished"] == s["trials"] else f"{s['finished']} of {s['trials']}",
-            percent(s["success"]["rate"]),
-            "–" if interval is None else f"{100 * interval[0]:.0f} to {100 * interval[1]:.0f} %",
-            str(s["collisions"]),
-            number(s["time_s"]["mean"], "s"),
-            number(s["clearance_m"]["min"], "m", 2),
-            f"{pace:.0f}x",
-        )
+    for summary in summaries:
+        table.add_row(summary["scenario"], *figures(summary))
     return table

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,10 @@ def parse_vary(text: str) -> tuple[str, list[Any]]:
     path, equals, values = text.partition("=")
     if not equals or not path.strip() or not values.strip():
         raise click.UsageError(f"--vary {text}: valid: PATH=VALUE,VALUE,… such as sensors.lidar.noise_m=0,0.05,0.1")
+    if re.fullmatch(r"[-+\d.eE]+(:[-+\d.eE]+){1,2}", values.strip()):
+        raise click.UsageError(
+            f"--vary {text}: not a range; list the values with commas, such as {path.strip()}=0,0.5,1"
+        )
     try:
         found = tomllib.loads(f"v = [{values}]")["v"]
     except ValueError:  # TOMLDecodeError is one, and so are numbers of thousands of digits
@@ -39,7 +45,7 @@ def _value(word: str) -> Any:
 
 
 @click.command("sweep")
-@with_options
+@with_options("How many trials per point; default: the scenario's.")
 @click.option("--vary", "varied", multiple=True, required=True, metavar="PATH=V1,V2,…",
               help="A value to vary and what it takes; given again, all combinations are flown.")  # fmt: skip
 def command(
@@ -52,10 +58,11 @@ def command(
     """
     from rich.table import Table
 
-    from fieldworthy.cli.show import number, percent, stderr, stdout, watching
+    from fieldworthy.cli.show import FIGURES, figures, notes_to_stderr, stderr, stdout, stop_sentence, watching
     from fieldworthy.scenario import load
     from fieldworthy.trials.campaign import Progress
     from fieldworthy.trials.folder import command_line, default_folder, new_folder
+    from fieldworthy.trials.notes import map_notes, sameness_notes
     from fieldworthy.trials.sweep import fill, points_of, sweep
 
     pairs = [parse_vary(text) for text in varied]
@@ -66,6 +73,7 @@ def command(
     loaded = load(scenario, overrides(trials, seed, settings))
     folder = out or default_folder(f"{loaded.name}-sweep")
     points_of(loaded, vary)  # so that a wrong value is told before anything is made
+    notes_to_stderr(map_notes(loaded))
     with new_folder(folder) as part:
         with watching(loaded.name) as show:
 
@@ -82,25 +90,25 @@ def command(
         click.echo(json.dumps({"scenario": loaded.name, "vary": vary, "points": rows, "report": report}))
     else:
         table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in [*names, "trials", "success", "95 % interval", "collisions", "mean time", "mean clearance"]:
+        for name in (*names, *FIGURES):
             table.add_column(name, justify="right")
         for row in rows:
-            low, high = row["success"]["ci95"] or (None, None)
-            table.add_row(
-                *(str(row["values"][name]) for name in names),
-                str(row["finished"]),
-                percent(row["success"]["rate"]),
-                f"{percent(low)} to {percent(high)}",
-                str(row["collisions"]),
-                number(row["time_s"]["mean"], "s"),
-                number(row["clearance_m"]["mean"], "m", 2),
-            )
+            table.add_row(*(str(row["values"][name]) for name in names), *figures(row))
         stdout().print(table)
         click.echo(f"report: {report}")
+    told = Counter(note for point in points for note in sameness_notes(point.result))
+    notes_to_stderr(
+        note if count == len(points) else f"{note} ({count} of {len(points)} points)" for note, count in told.items()
+    )
     stopped = next((point.result.stopped_by for point in points if point.result.stopped_by), "")
     asked = 1
     for values in vary.values():
         asked *= len(values)
     if stopped or len(points) < asked:
-        stderr().print(f"stopped by {stopped or 'Ctrl-C'}: {len(points)} of {asked} points are kept", markup=False)
+        last = points[-1].result if points else None
+        partly = last is not None and len(last.trial) < last.asked
+        kept = f"{len(points)} of {asked} points are kept" + (
+            f", the last with {len(last.trial)} of {last.asked} trials" if last is not None and partly else ""
+        )
+        stderr().print(stop_sentence(stopped or "Ctrl-C", kept, partly), markup=False, soft_wrap=True)
         sys.exit(2 if stopped not in ("", "Ctrl-C") else 130)

@@ -92,7 +92,8 @@ def _aligned(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
     Dr.Jit maps NumPy's memory, and its kernels depend on whether each input is aligned: memory that lies anywhere
     would compile every kernel again for every new pattern.
     """
-    flat = np.asarray(values, dtype=dtype).ravel()
+    with np.errstate(over="ignore"):  # beyond 32 bits is infinite, and what is not finite ends its lane
+        flat = np.asarray(values, dtype=dtype).ravel()
     room = np.empty(flat.nbytes + 64, np.uint8)
     first = -room.ctypes.data % 64
     copy: np.ndarray[Any, Any] = room[first : first + flat.nbytes].view(dtype)

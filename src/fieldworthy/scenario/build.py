@@ -30,6 +30,9 @@ from fieldworthy.world.course import Course, CourseLanes
 from fieldworthy.world.sense import ExtraSensor
 from fieldworthy.world.state import Timing, World
 
+FARTHEST_F32_M = 16384.0
+"""Below this 32-bit positions have steps of a millimetre or less."""
+
 Array = NDArray[np.float64]
 
 
@@ -107,6 +110,16 @@ def _course(scenario: Scenario) -> Course:
         north, east = scenario.area.north_m, scenario.area.east_m
     else:
         north, east = bounds(scenario)
+    farthest = max(map(abs, (*north, *east)))
+    if scenario.precision == "f32" and farthest > FARTHEST_F32_M:
+        raise ScenarioError(
+            Problem(
+                scenario.source_path or scenario.name,
+                f'the area reaches {farthest:.0f} m from the origin, where precision = "f32" has steps of '
+                f"{float(np.spacing(np.float32(farthest))) * 1000:.1f} mm",
+                f'coordinates within {FARTHEST_F32_M:.0f} m, or precision = "f64"',
+            )
+        )
     return Course(
         north_m=tuple(t.north_m for t in targets),
         east_m=tuple(t.east_m for t in targets),

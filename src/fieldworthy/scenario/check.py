@@ -22,6 +22,9 @@ from fieldworthy.scenario.wording import a_type, shown_at
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_MOST_KEYS = 12
+"""Of a list of valid names that a message shows."""
+
 _LARGEST = 1e30
 """Of floating-point numbers: more would be infinite on the 32-bit engine."""
 
@@ -29,8 +32,10 @@ _LARGEST = 1e30
 class Report:
     """Problems of one input, each with the place where the offending key was written."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, documented: str = "docs/scenario-file.md") -> None:
         self.places = places
+        self.documented = documented
+        """Where all keys stand, for messages that name some of them; may be empty."""
         self.found: list[tuple[int, Problem]] = []
 
     def add(self, path: Path, what: str, valid: str = "") -> None:
@@ -51,7 +56,7 @@ class Report:
 
 def check_parameters(struct_type: type[T], values: Mapping[str, Any], where: str) -> T:
     """Convert a table such as `[control.parameters]` into its own struct; `where` names the table in errors."""
-    report = Report(Places(where))
+    report = Report(Places(where), documented="")
     plain = dict(values)
     check(plain, inspect.type_info(struct_type), (), report)
     report.raise_if_any()
@@ -134,8 +139,11 @@ def describe(kind: inspect.Type) -> str:
     if isinstance(kind, inspect.LiteralType):
         return " or ".join(repr(value) for value in kind.values)
     if isinstance(kind, inspect.StructType):
-        return f"a table with {', '.join(file_keys(kind))}"
+        return f"a table with {some_of(file_keys(kind))}"
     if isinstance(kind, inspect.UnionType):
+        structs = _tagged(kind)
+        if len(structs) > 1:
+            return _tag_needed(structs)
         return " or ".join(describe(option) for option in kind.types if not isinstance(option, inspect.NoneType))
     names: dict[type, str] = {inspect.StrType: "a text", inspect.BoolType: "true or false", inspect.DictType: "a table"}
     return names.get(type(kind), "another value")
@@ -167,15 +175,28 @@ def _check_struct(value: Any, kind: inspect.StructType, path: Path, report: Repo
         )
 
 
-def unknown_key(path: Path, valid: list[str], report: Report) -> None:
-    """Report a key that nothing knows, with the name that was probably meant."""
+def some_of(names: list[str], documented: str = "") -> str:
+    """The first names of a list, how many there are more, and where those stand."""
+    if len(names) <= _MOST_KEYS:
+        return ", ".join(names)
+    rest = f"… and {len(names) - _MOST_KEYS} more" + (f": {documented}" if documented else "")
+    return f"{', '.join(names[:_MOST_KEYS])}, {rest}"
+
+
+def unknown_key(path: Path, valid: list[str], report: Report, documented: str | None = None) -> None:
+    """Report a key that nothing knows, with the name that was probably meant and a dozen of the valid ones.
+
+    documented: where the others stand, by default what the report says.
+    """
     key = str(path[-1])
     units = same_quantity(key, valid)
     if units and closest(key, valid):
         hint = f"; this quantity is given as {' or '.join(repr(name) for name in units)}"
     else:
         hint = did_you_mean(key, valid)
-    report.add(path, f"unknown key '{key}'{hint}", ", ".join(valid))
+    likely = units if units and closest(key, valid) else [name for name in [closest(key, valid)] if name]
+    where = report.documented if documented is None else documented
+    report.add(path, f"unknown key '{key}'{hint}", some_of([*likely, *(x for x in valid if x not in likely)], where))
 
 
 def _needed(own: dict[str, inspect.Field], missing: list[str], keys: list[str]) -> str:
@@ -185,7 +206,7 @@ def _needed(own: dict[str, inspect.Field], missing: list[str], keys: list[str]) 
 
 
 def _check_union(value: Any, kind: inspect.UnionType, path: Path, report: Report) -> None:
-    structs = {option.tag: option for option in kind.types if isinstance(option, inspect.StructType)}
+    structs = _tagged(kind)
     if len(structs) > 1:
         _check_tagged(value, structs, path, report)
         return
@@ -207,11 +228,20 @@ def _check_union(value: Any, kind: inspect.UnionType, path: Path, report: Report
         report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
 
 
+def _tagged(kind: inspect.UnionType) -> dict[Any, inspect.StructType]:
+    return {option.tag: option for option in kind.types if isinstance(option, inspect.StructType)}
+
+
+def _tag_needed(structs: dict[Any, inspect.StructType]) -> str:
+    kinds = ", ".join(f"'{tag}'" for tag in structs)
+    return f"a table with {next(iter(structs.values())).tag_field} = one of {kinds}"
+
+
 def _check_tagged(value: Any, structs: dict[Any, inspect.StructType], path: Path, report: Report) -> None:
     kinds = ", ".join(f"'{tag}'" for tag in structs)
     tag_field = str(next(iter(structs.values())).tag_field)
     if not isinstance(value, dict):
-        report.add(path, f"{shown_at(path, value)} is {a_type(value)}", f"a table with {tag_field} = one of {kinds}")
+        report.add(path, f"{shown_at(path, value)} is {a_type(value)}", _tag_needed(structs))
     elif tag_field not in value:
         report.add((*path, ""), f"missing '{tag_field}'", kinds)
     elif not isinstance(value[tag_field], str) or value[tag_field] not in structs:
@@ -223,6 +253,10 @@ def _check_tagged(value: Any, structs: dict[Any, inspect.StructType], path: Path
 
 
 def _check_list(value: Any, kind: inspect.VarTupleType | inspect.ListType, path: Path, report: Report) -> None:
+    if isinstance(value, dict) and len(path) == 1 and value and all(str(key).isdigit() for key in value):
+        # An option such as obstacles.0.radius_m=3 made this table, because there was no list to step into.
+        report.add(path, f"this scenario has no [[{path[0]}]]", f"a value of a [[{path[0]}]] that the file has")
+        return
     if not isinstance(value, list | tuple):
         report.add(path, f"{shown_at(path, value)} is {a_type(value)}", describe(kind))
         return

@@ -6,7 +6,6 @@ solids with their holes. Positions are on the plane that touches WGS 84 at the r
 
 from __future__ import annotations
 
-import math
 import pathlib
 from collections import Counter
 from collections.abc import Mapping
@@ -19,13 +18,11 @@ from fieldworthy.core.errors import Problem
 from fieldworthy.core.frames import ne_from_lonlat
 from fieldworthy.environment.shapes import Cylinder, Polygon, Polyline, Shape
 from fieldworthy.scenario.geojson_file import Part, centre_lonlat, raise_problems, read_map
+from fieldworthy.scenario.geojson_mistakes import far_features, unknown_kinds
 from fieldworthy.scenario.geojson_sizes import Sizes, sizes_of
 from fieldworthy.scenario.schema import KindDefaults
 
 Ring = tuple[tuple[float, float], ...]
-
-_FAR_M = 20_000.0
-"""Beyond this the tangent plane stretches distances by more than 5e-6 and a wrong reference is the likelier cause."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class GeoLayout:
     counts: dict[str, int]
     """Features by kind."""
     notes: tuple[str, ...]
-    """What was repaired or left out, in sentences."""
+    """What was repaired, left out or not known, in sentences."""
 
 
 def read_geojson(
@@ -53,7 +50,8 @@ def read_geojson(
 
     `reference` is the (longitude, latitude) [deg] of north = east = 0, by default the centre of the map's bounding
     box. `kinds` sets heights and sizes by the feature's `kind_property`. `simplify_m` > 0 drops vertices whose loss
-    moves the outline by no more than that [m]. Raises ScenarioError with every problem of the file.
+    moves the outline by no more than that [m]. Raises ScenarioError with every problem of the file, features far from
+    the reference among them.
     """
     found = read_map(pathlib.Path(path))
     lon, lat = reference if reference is not None else centre_lonlat(found)
@@ -69,6 +67,8 @@ def read_geojson(
             Problem(f"{path} feature {index}", what, "height_m, top_up_m, bottom_up_m, radius_m, width_m [m]")
             for what in wrong
         )
+    problems.extend(far_features(found, [label for _, label in sizes], reference))
+    raise_problems(problems, pathlib.Path(path))
     for part in found.parts:
         rings = tuple(tuple(_placed(point, lon, lat) for point in ring) for ring in part.rings_lonlat_deg)
         made, note = _solids(part, rings, *sizes[part.feature], simplify_m)
@@ -78,7 +78,7 @@ def read_geojson(
             notes.append(f"feature {part.feature} ({kind_names[part.feature]}): {note}")
         shapes.extend(made)
     raise_problems(problems, pathlib.Path(path))
-    notes.extend(_far_note(shapes))
+    notes.extend(unknown_kinds(kind_names, kinds or {}, kind_property))
     return GeoLayout(tuple(shapes), lon, lat, dict(Counter(kind_names)), tuple(notes))
 
 
@@ -154,14 +154,3 @@ def _solid(polygon: Any, sizes: Sizes, label: str) -> Polygon:
 
 def _points(coordinates: Any) -> Ring:
     return tuple((float(north), float(east)) for north, east in coordinates)
-
-
-def _far_note(shapes: list[Shape]) -> list[str]:
-    farthest = max(math.hypot(*point) for shape in shapes for point in _outline(shape))
-    if farthest <= _FAR_M:
-        return []
-    return [f"the map reaches {farthest / 1000:.0f} km from the reference point: is [reference] right?"]
-
-
-def _outline(shape: Shape) -> Ring:
-    return shape.points_ne_m if isinstance(shape, Polygon | Polyline) else ((shape.north_m, shape.east_m),)

@@ -35,6 +35,11 @@ def built_in_names() -> list[str]:
         return []
 
 
+def is_built_in(scenario: Scenario) -> bool:
+    """Whether the scenario is one that comes with the package."""
+    return pathlib.Path(scenario.source_path).parent == pathlib.Path(str(_FOLDER)).absolute()
+
+
 def load(
     name_or_path: str | pathlib.Path,
     overrides: Sequence[str] = (),

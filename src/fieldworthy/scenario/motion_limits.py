@@ -14,6 +14,9 @@ from fieldworthy.scenario.resolve import table
 START_SPEEDS = 2.0
 """Fastest start, in limits of the boat's own speed: a boat may be towed or surf, not be shot out of a gun."""
 
+STABLE = 2.5
+"""Rate times step that RK4 follows: its limit on the real axis is 2.785 (Hairer and Wanner)."""
+
 STEP_BEAMS = 0.5
 """Farthest that an obstacle may move in one step, in beams: contact is looked for at every step, not between them."""
 
@@ -28,6 +31,7 @@ def check_motion(data: dict[str, Any], report: Report) -> None:
                 item, ("obstacles", index), number(boat.get("beam_m")), number(data.get("dt_s", 0.02)), report
             )
             _check_polygon(item, ("obstacles", index), report)
+    _check_step(boat, number(data.get("dt_s", 0.02)), report)
     speed, fastest = number(table(data, "start").get("speed_m_s")), number(boat.get("speed_max_m_s"))
     if speed is not None and fastest is not None and speed > START_SPEEDS * fastest:
         what = f"speed_m_s = {speed:g} is more than {START_SPEEDS:g} times the boat's speed_max_m_s = {fastest:g}"
@@ -52,6 +56,25 @@ def _check_obstacle(item: dict[str, Any], path: Path, beam: float | None, dt: fl
             f"at most half the beam a step: {STEP_BEAMS * beam / dt:g} m/s, or dt_s <= {STEP_BEAMS * beam / speed:g}"
         )
         report.add((*path, names[0]), what, valid)
+
+
+def _check_step(boat: dict[str, Any], dt: float | None, report: Report) -> None:
+    """The step must follow the boat's quickest motion, and must not carry it past what it could touch."""
+    v = {name: number(value) for name, value in boat.items()}
+    if dt is None or dt <= 0 or report.found:
+        return
+    surge = (v["surge_gain_n_s_m"] or 0.0) + (v["surge_drag_n_s_m"] or 0.0)
+    surge += 2.0 * (v["surge_drag_n_s2_m2"] or 0.0) * (v["speed_max_m_s"] or 0.0)
+    yaw = (v["yaw_gain_n_m_s_rad"] or 0.0) + (v["yaw_drag_n_m_s_rad"] or 0.0)
+    yaw += 2.0 * (v["yaw_drag_n_m_s2_rad2"] or 0.0) * (v["yaw_rate_max_rad_s"] or 0.0)
+    for what, rate in (("surge", surge / (v["mass_kg"] or 1.0)), ("yaw", yaw / (v["yaw_inertia_kg_m2"] or 1.0))):
+        if rate * dt > STABLE:
+            told = f"dt_s = {dt:g} is too long for this boat: its {what} settles at {rate:g} 1/s, and RK4 runs away"
+            report.add(("dt_s",), told, f"dt_s <= {STABLE / rate:.3g}")
+    speed, beam = v["speed_max_m_s"], v["beam_m"]
+    if speed and beam and speed * dt > STEP_BEAMS * beam:
+        told = f"at speed_max_m_s = {speed:g} the boat moves {speed * dt:g} m in dt_s = {dt:g}, past what it meets"
+        report.add(("dt_s",), told, f"dt_s <= {STEP_BEAMS * beam / speed:.3g}")
 
 
 def _check_polygon(item: dict[str, Any], path: Path, report: Report) -> None:

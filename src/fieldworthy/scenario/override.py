@@ -14,6 +14,7 @@ from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_file import dotted
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report
+from fieldworthy.scenario.schema import Control
 
 _PAIRS = (("north_m", "east_m"), ("lon_deg", "lat_deg"))
 
@@ -57,6 +58,8 @@ def put(data: dict[str, Any], path: Path, value: Any, origin: str, folder: pathl
         return []
     if path in {("vehicle", "model"), ("sensors", "lidar", "model")}:
         _forget_old_model(path, target, folder)
+    if path == ("control", "controller"):
+        _forget_old_parameters(data, value, report)
     moved = _drop_other_spelling(target, str(last), path[:-1])
     target[str(last)] = value
     return moved
@@ -161,3 +164,20 @@ def _forget_old_model(path: Path, table: dict[str, Any], folder: pathlib.Path) -
     for name, value in entry.values.items():
         if isinstance(values, dict) and values.get(name) == value:
             del values[name]
+
+
+def _forget_old_parameters(data: dict[str, Any], controller: Any, report: Report) -> None:
+    """Another controller has other parameters: those of the old one go, those that an override gave stay."""
+    table, given = data["control"], report.places.options
+    if table.get("controller", Control().controller) == controller:
+        return
+    parameters, drawn = table.get("parameters"), data.get("randomize")
+    home = ("control", "parameters")
+    if isinstance(parameters, dict) and home not in given:
+        # Not `given` itself: an override of a part, such as control.parameters.sides.left, gives the whole parameter.
+        kept = {path[2] for path in given if path[:2] == home and len(path) > 2}
+        table["parameters"] = {name: value for name, value in parameters.items() if name in kept}
+    if isinstance(drawn, dict):
+        old = [name for name in drawn if name.startswith("control.parameters.") and ("randomize", name) not in given]
+        for name in old:
+            del drawn[name]

@@ -16,6 +16,7 @@ from fieldworthy.guidance.sector import Sector
 from fieldworthy.guidance.straight import Straight
 from fieldworthy.scenario.check import check_parameters
 from fieldworthy.scenario.drawn_parameters import check_drawn
+from fieldworthy.scenario.load import is_built_in
 from fieldworthy.scenario.schema import Scenario
 
 CONTROLLERS: dict[str, Any] = {"sector": Sector, "straight": Straight}
@@ -30,7 +31,7 @@ def load_controller(scenario: Scenario) -> tuple[Any, Any]:
 
     Raises: ScenarioError naming what is wrong with the name, the class or a parameter.
     """
-    kind = controller_class(scenario.control.controller, Path(scenario.source_path).parent)
+    kind = controller_class(scenario.control.controller, plug_in_folder(scenario))
     where = f"{scenario.source_path or scenario.name} [control.parameters]"
     parameters = _parameters(kind, scenario.control.parameters, where)
     check_drawn(scenario, "control.parameters", kind, parameters)
@@ -42,6 +43,12 @@ def load_controller(scenario: Scenario) -> tuple[Any, Any]:
     return controller, parameters
 
 
+def plug_in_folder(scenario: Scenario) -> Path:
+    """Where modules of the user's own are looked for: beside the scenario file; for a built-in scenario, whose folder
+    is the package's, the current folder."""
+    return Path.cwd() if is_built_in(scenario) else Path(scenario.source_path).parent
+
+
 def load_sensor(scenario: Scenario, name: str) -> tuple[Any, Any]:
     """One of the user's own sensors, made, and its checked parameters (None if its class has none).
 
@@ -49,7 +56,7 @@ def load_sensor(scenario: Scenario, name: str) -> tuple[Any, Any]:
     """
     config = scenario.sensors.extra[name]
     where = f"[sensors.extra.{name}] sensor = '{config.sensor}'"
-    kind = _user_class(config.sensor, Path(scenario.source_path).parent, where)
+    kind = _user_class(config.sensor, plug_in_folder(scenario), where)
     problems = _shared_problems(kind, "read", "def read(self, truth, noise, parameters) -> Reading", 4)
     if problems:
         raise ScenarioError([Problem(where, what, valid) for what, valid in problems])
@@ -105,6 +112,10 @@ def _user_class(name: str, folder: Path, where: str) -> Any:
     module_name, colon, class_name = name.partition(":")
     if not colon or not module_name or not class_name:
         raise ScenarioError(Problem(where, f"'{name}' names no class", "module:Class"))
+    if module_name.endswith(".py") or "/" in module_name:
+        meant = module_name.removesuffix(".py").removeprefix("./").replace("/", ".")
+        what = f"'{module_name}' is the name of a file; did you mean '{meant}:{class_name}'?"
+        raise ScenarioError(Problem(where, what, f"module:Class, the module being a file in {folder} or on sys.path"))
     module = _user_module(module_name, folder, where)
     kind = getattr(module, class_name, None)
     if not inspect.isclass(kind):

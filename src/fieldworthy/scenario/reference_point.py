@@ -79,7 +79,7 @@ def _reference(data: dict[str, Any]) -> tuple[float, float] | None:
 
 
 def _check_map(data: dict[str, Any], folder: pathlib.Path, report: Report) -> tuple[float, float] | None:
-    """Read the map once, so that its problems come with the scenario's; returns the centre of its bounding box."""
+    """Read the map once, so that its problems come with the scenario's; returns the reference, by default its centre."""
     name = data.get("obstacles_geojson")
     if not isinstance(name, str):
         return None
@@ -90,7 +90,7 @@ def _check_map(data: dict[str, Any], folder: pathlib.Path, report: Report) -> tu
     except msgspec.ValidationError:
         options = GeojsonOptions()  # the type check reports it
     try:
-        layout = read_geojson(folder / name, None, options.kinds, kind_property=options.kind_property)
+        layout = read_geojson(folder / name, _reference(data), options.kinds, kind_property=options.kind_property)
     except ScenarioError as error:
         report.extend(error.problems, ("obstacles_geojson",))
         return None

@@ -23,6 +23,9 @@ from fieldworthy.sensors.lidar import (
     firing_time,
 )
 
+WIDEST_HALF_BIN_RAD = 1.0
+"""Bins wider than this to either side are not sorted by direction."""
+
 
 def around(
     engine: Engine,
@@ -80,6 +83,12 @@ def cull(
     middle = firing_time(shape, time, engine.Float(first) + 0.5 * BIN_COLUMNS)
     centre = column_at(shape, track, time, p, lane, middle, middle * pattern.spin_rad_s - math.pi, engine)
     half = 0.5 * BIN_COLUMNS * pattern.firing_period_s * pattern.spin_rad_s
+    if half > WIDEST_HALF_BIN_RAD:
+        # So few columns need no sorting by direction, and past a half turn the middle of a bin says nothing.
+        return mask_word(
+            engine, table, row, word, time.start_s + 0.5 * pattern.period_s,
+            within_reach(table.kind, centre.origin.x, centre.origin.y, p.range_max_m + FASTEST_M_S * pattern.period_s),
+        )  # fmt: skip
     corners = []
     for azimuth in (-half, half):
         for elevation in (min(pattern.elevation_rad), max(pattern.elevation_rad)):

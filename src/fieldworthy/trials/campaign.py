@@ -202,11 +202,15 @@ def _tracks(flight: _Flight, rows: NDArray[np.intp], longest: int) -> dict[str, 
 
 def _why(flight: _Flight, row: int) -> str:
     """The outcome of a row in a sentence, from where it came to rest."""
-    world, outcome = flight.built.world, OUTCOMES[flight.outcome[row]]
     frame = flight.frames[min(flight.length[row], len(flight.frames)) - 1]
+    return reason(flight.built.world, frame, row, OUTCOMES[flight.outcome[row]], int(flight.end_tick[row]))
+
+
+def reason(world: World, frame: Frame, row: int, outcome: str, end_tick: int) -> str:
+    """An outcome in a sentence. frame: where the row came to rest, at `end_tick`."""
     lane = int(np.flatnonzero(frame.row == row)[0])
     at = {name: float(values[lane]) for name, values in frame.values.items()}
-    t_s = float(flight.end_tick[row]) * world.timing.dt_s
+    t_s = end_tick * world.timing.dt_s
     if outcome == "goal":
         return "reached the goal"
     if outcome == "collision":

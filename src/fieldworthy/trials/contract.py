@@ -1,27 +1,36 @@
-"""Check what a scenario needs beyond its file: layouts that can be sailed, and a controller that keeps its contract."""
+"""Check what a scenario needs beyond its file: layouts that can be sailed, and plug-ins that keep their contract."""
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.scenario.build import build
+from fieldworthy.scenario.plug_in import load_controller
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.world import start, step
+from fieldworthy.world import State, World, advance, compact, decide, start
+from fieldworthy.world.decide import Decision
 
 COMMANDS = ("cmd_surge_m_s", "cmd_yaw_rate_rad_s", "mode")
 
 TRIALS = 3
 DURATION_S = 2.0
 
+Answers = dict[str, np.ndarray[Any, Any]]
+"""Commands, modes and readings of own sensors by name, (samples, trials); NaN for trials that were dropped."""
+
+_KEEP = "valid: answers from readings and memory only; keep values in `memory`, not in self"
+
 
 def check_scenario(scenario: Scenario) -> list[str]:
     """What was checked, in sentences.
 
     Raises: FieldworthyError with the first promise that is broken: layouts (all trials are drawn), the controller's
-    class and parameters, the shapes of its answers, the same answers when asked again, the same answers alone.
+    class and parameters, the shapes of its answers, the same answers when asked twice, by an object made anew, when
+    flown again, alone, and after another trial has left the batch.
     """
     built = build(scenario)
     count = len(built.world.trials)
@@ -36,6 +45,13 @@ def check_scenario(scenario: Scenario) -> list[str]:
         f"controller '{name}' answered otherwise when the same trials were flown again; valid: answers that depend on "
         "readings and memory only (no counters of its own, no global random numbers)",
     )
+    if len(numbers) > 1:
+        dropped = _answers(scenario, numbers, drop_first=True)
+        _same(
+            {key: np.where(np.isnan(dropped[key]), np.nan, values) for key, values in together.items()},
+            dropped,
+            f"controller '{name}' steers the other trials otherwise once trial {numbers[0]} has left the batch; {_KEEP}",
+        )
     for row, trial in enumerate(numbers):
         alone = _answers(scenario, [trial])
         _same(
@@ -44,30 +60,106 @@ def check_scenario(scenario: Scenario) -> list[str]:
             f"controller '{name}' steers trial {trial} otherwise alone than in a batch; valid: each entry of the "
             "answer from that entry of the readings only",
         )
-    notes.append(f"controller '{name}': {len(numbers)} trials flown for {DURATION_S:g} s, together, again and alone")
+    ways = "together, again, with one dropped half way, and alone" if len(numbers) > 1 else "again and again"
+    notes.append(f"controller '{name}': {len(numbers)} trials flown for {DURATION_S:g} s, {ways}; asked twice each time")
     return notes
 
 
-def _answers(scenario: Scenario, trials: list[int]) -> dict[str, np.ndarray[Any, Any]]:
-    """Commands and modes of the first seconds, (samples, trials)."""
+def _answers(scenario: Scenario, trials: list[int], drop_first: bool = False) -> Answers:
+    """Commands and modes of the first seconds; every question is asked twice, which must not matter.
+
+    drop_first: the first trial leaves the batch half way, as if it had ended.
+    """
     world = build(scenario, trials).world
-    state, rows = start(world), []
-    while state.tick * world.timing.dt_s < DURATION_S and state.tick < world.timing.end:
-        state, frame = step(world, state)
-        rows.append(frame.values)
-    watched = [key for key in rows[-1] if key in COMMANDS or "." in key]
-    # A sensor that is heard late is missing from the first rows.
-    found = {key: np.stack([row[key] for row in rows if key in row]) for key in watched}
-    for key, values in found.items():
-        if key in COMMANDS and not np.isfinite(values).all():
-            raise FieldworthyError(
-                f"controller '{scenario.control.controller}' answers {key} = {values[~np.isfinite(values)][0]}; "
-                "valid: finite numbers"
-            )
+    world = replace(world, extra=tuple(replace(e, sensor=_ReadTwice(e.name, e.sensor)) for e in world.extra))
+    end = min(round(DURATION_S / world.timing.dt_s), world.timing.end)
+    state, rows, anew = start(world), [], False
+    while state.tick < end:
+        decision = _asked_twice(world, state)
+        if state.tick >= end / 2 and not anew:
+            anew = True
+            _asked_anew(scenario, world, state, decision)
+            if drop_first:
+                state = compact(world, state, np.arange(1, len(trials)))
+                decision = _asked_twice(world, state)
+        state, frame = advance(world, state, decision)
+        rows.append(frame)
+    watched = [key for key in rows[-1].values if key in COMMANDS or "." in key]
+    found = {}
+    for key in watched:
+        # A sensor that is heard late is missing from the first rows.
+        heard = [frame for frame in rows if key in frame.values]
+        found[key] = np.full((len(heard), len(trials)), np.nan)
+        for sample, frame in enumerate(heard):
+            found[key][sample, frame.row] = frame.values[key]
+            if key in COMMANDS and not np.isfinite(frame.values[key]).all():
+                odd = frame.values[key][~np.isfinite(frame.values[key])][0]
+                raise FieldworthyError(
+                    f"controller '{scenario.control.controller}' answers {key} = {odd}; valid: finite numbers"
+                )
     return found
 
 
-def _same(a: dict[str, np.ndarray[Any, Any]], b: dict[str, np.ndarray[Any, Any]], sentence: str) -> None:
-    for key in a:
-        if not np.array_equal(a[key], b[key], equal_nan=True):
+def _asked_twice(world: World, state: State) -> Decision:
+    """The answer at this tick.
+
+    Raises: FieldworthyError when the same object, asked again with the same readings, answers something else.
+    """
+    first = decide(world, state)
+    _same(_plain(first), _plain(decide(world, state)), _hidden(world, state, "when asked twice with the same readings"))
+    return first
+
+
+def _asked_anew(scenario: Scenario, world: World, state: State, decision: Decision) -> None:
+    """Raises: FieldworthyError when a controller made just now answers otherwise than the one that has flown so far."""
+    fresh = replace(world, controller=load_controller(scenario)[0], _made={})
+    sentence = _hidden(world, state, "than one that was made anew and got the same readings")
+    _same(_plain(decision), _plain(decide(fresh, state)), sentence)
+
+
+def _hidden(world: World, state: State, when: str) -> str:
+    t_s = state.tick * world.timing.dt_s
+    return f"controller '{world.controller_name}' answers otherwise {when} (t = {t_s:g} s): it has a hidden state; {_KEEP}"
+
+
+def _plain(decision: Decision) -> Answers:
+    command, mode, memory = decision
+    named = {f"cmd_{f.name}": getattr(command, f.name) for f in fields(command)}
+    named |= {"mode": mode, **{f"memory['{name}']": values for name, values in memory.items()}}
+    return {name: np.array(values) for name, values in named.items()}
+
+
+class _ReadTwice:
+    """A sensor of the user's own that is asked twice for each reading, which must not matter."""
+
+    def __init__(self, name: str, sensor: Any) -> None:
+        self.name, self.sensor = name, sensor
+        self.memory = getattr(sensor, "memory", {})
+
+    def read(self, truth: Any, noise: Any, parameters: Any) -> Any:
+        # The truth is a copy of this reading's own; a sensor may work in place.
+        again = replace(truth, **{f.name: _copied(getattr(truth, f.name)) for f in fields(truth)})
+        first, second = (self.sensor.read(given, noise, parameters) for given in (truth, again))
+        for part in ("values", "memory"):
+            one, two = getattr(first, part, None), getattr(second, part, None)
+            if isinstance(one, dict) and isinstance(two, dict):
+                _same(
+                    {name: np.asarray(values) for name, values in one.items()},
+                    {name: np.asarray(values) for name, values in two.items()},
+                    f"sensor '{self.name}' reads otherwise when asked twice for the same moment: it has a hidden state; "
+                    "valid: readings from truth, noise and memory only; keep values in `memory`, not in self",
+                )
+        return first
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(item) for name, item in value.items()}
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _same(a: Answers, b: Answers, sentence: str) -> None:
+    for key, values in a.items():
+        other = b.get(key)
+        if other is None or not np.array_equal(values, other, equal_nan=values.dtype.kind == "f"):
             raise FieldworthyError(f"{sentence} ({key})")

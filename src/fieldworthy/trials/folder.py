@@ -29,6 +29,7 @@ from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.environment.shapes import KIND_FROM_TYPE, Layout
 from fieldworthy.scenario import Scenario, load, to_toml
 from fieldworthy.trials import inputs
+from fieldworthy.trials.notes import campaign_notes
 from fieldworthy.trials.result import Result
 from fieldworthy.trials.whole_folder import check_free, new_folder, write_whole
 
@@ -39,7 +40,9 @@ __all__ = ["check_free", "command_line", "default_folder", "new_folder", "proven
 def default_folder(name: str) -> Path:
     """runs/NAME-DATE-TIME, with a number behind it if that is taken."""
     base = Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    return next(p for p in [base, *(Path(f"{base}-{i}") for i in range(2, 1000))] if not p.exists())
+    names = [base, *(Path(f"{base}-{i}") for i in range(2, 1000))]
+    # Another run that began in this second has no folder yet, only the hidden one that it fills.
+    return next(p for p in names if not p.exists() and not any(p.parent.glob(f".{p.name}.*.part")))
 
 
 def write_run(folder: Path, result: Result, command: str) -> None:
@@ -48,7 +51,7 @@ def write_run(folder: Path, result: Result, command: str) -> None:
     (folder / "scenario.toml").write_text(to_toml(scenario), encoding="utf-8")
     used = inputs.inputs_of(scenario)
     copies = inputs.copy_inputs(used, folder)
-    write_json(folder / "run.json", {**provenance(result, command), "inputs": copies})
+    write_json(folder / "run.json", {**provenance(result, command), "inputs": copies, "notes": campaign_notes(result)})
     write_json(folder / "summary.json", result.summary())
     _write_trials(folder / "trials.csv", result)
     np.savez_compressed(

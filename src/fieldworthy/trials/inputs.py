@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldworthy.scenario import Scenario
+from fieldworthy.scenario.plug_in import plug_in_folder
 
 FOLDER = "inputs"
 
@@ -50,7 +51,7 @@ def inputs_of(scenario: Scenario) -> Inputs:
     names += [scenario.obstacles_geojson] if scenario.obstacles_geojson is not None else []
     models = (scenario.vehicle.model, scenario.sensors.lidar.model)
     names += [name for name in models if name.endswith(".toml") or "/" in name or "\\" in name]
-    modules, installed = _modules(scenario, folder)
+    modules, installed = _modules(scenario, plug_in_folder(scenario))
     return Inputs({name: folder / name for name in names}, modules, installed)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from numpy.typing import NDArray
 from fieldworthy.core.vec import quat_from_euler_zyx
 from fieldworthy.scenario.build import build
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.sensors.scan import Scan, to_numpy
+from fieldworthy.sensors.scan import to_numpy
+from fieldworthy.trials.campaign import reason
 from fieldworthy.trials.record import Cloud, Recording, write_csv, write_mcap
-from fieldworthy.world import Frame, World, start, step
+from fieldworthy.world import OUTCOMES, Frame, State, World, start, step
 from fieldworthy.world.look import look
+from fieldworthy.world.walk import frame_of
 
 
 def record(
@@ -38,11 +41,17 @@ def record(
     while not int(np.asarray(state.standing.outcome)[0]):
         # A sweep is due whenever this tick ends one; the world's own are cast inside advance.
         if state.tick % world.timing.sweep == 0:
-            clouds.append(_cloud(scenario, eye, look(eye, state)))
+            clouds.append(_cloud(scenario, eye, state))
         state, frame = step(world, state)
         frames.append(frame)
         if progress is not None:
             progress(state.tick / world.timing.end)
+    # The state stands still from the tick at which the trial ended to that of the next command.
+    end_tick = int(np.asarray(state.standing.end_tick)[0])
+    frames.append(replace(frame_of(world, state), t_s=end_tick * world.timing.dt_s))
+    if end_tick == state.tick and state.tick % world.timing.sweep == 0:
+        clouds.append(_cloud(scenario, eye, state))
+    outcome = OUTCOMES[int(np.asarray(state.standing.outcome)[0])]
     lidar = scenario.sensors.lidar
     mount = quat_from_euler_zyx(*(math.radians(a) for a in (lidar.roll_deg, lidar.pitch_deg, lidar.yaw_deg)))
     targets = [(t.north_m, t.east_m, t.radius_m) for t in (*scenario.waypoints, scenario.goal)]
@@ -52,7 +61,10 @@ def record(
         trial=trial,
         seed=scenario.seed,
         provenance={key: str(value) for key, value in facts.items() if key != "scenario_folder"},
+        outcome=outcome,
+        why=reason(world, frames[-1], 0, outcome, end_tick),
         **_samples(frames),
+        sensors=_heard(frames),
         clouds=[cloud for cloud in clouds if cloud.t_start_s >= 0.0],
         lidar_translation_frd_m=(lidar.forward_m, lidar.right_m, -lidar.up_m),
         quat_body_from_lidar=(mount.w, mount.x, mount.y, mount.z),
@@ -101,9 +113,17 @@ def _samples(frames: list[Frame]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _cloud(scenario: Scenario, eye: World, scan: Scan) -> Cloud:
-    """The returns of a sweep as points in the LiDAR's own axes; rays without a return are left out."""
-    arrays = to_numpy(scan)
+def _heard(frames: list[Frame]) -> dict[str, NDArray[np.float64]]:
+    """Readings of the user's own sensors by SENSOR.VALUE, each (samples,); NaN before the first was delivered."""
+    names = dict.fromkeys(name for frame in frames for name in frame.values if "." in name)
+    return {
+        name: np.array([float(f.values[name][0]) if name in f.values else np.nan for f in frames]) for name in names
+    }
+
+
+def _cloud(scenario: Scenario, eye: World, state: State) -> Cloud:
+    """The returns of the sweep that ends now as points in the LiDAR's own axes; rays without a return are left out."""
+    arrays = to_numpy(look(eye, state))
     ranges = arrays.range_m[0].astype(np.float64)
     hit = np.isfinite(ranges)
     if scenario.sensors.lidar.no_hit == "max":
@@ -119,10 +139,11 @@ def _cloud(scenario: Scenario, eye: World, scan: Scan) -> Cloud:
         axis=-1,
     )
     ring = np.argsort(np.argsort(arrays.elevation_rad))
-    period = scan.pattern.period_s
+    dt_s = eye.timing.dt_s
     return Cloud(
-        t_start_s=arrays.start_s,
-        t_end_s=arrays.start_s + period,
+        # From whole ticks: the kernels' own time of the sweep may be rounded to 32 bits.
+        t_start_s=(state.tick - eye.timing.sweep) * dt_s,
+        t_end_s=state.tick * dt_s,
         points_frd_m=(ranges[..., None] * directions)[hit].astype(np.float32),
         range_m=ranges[hit],
         ring=np.broadcast_to(ring, ranges.shape)[hit].astype(np.uint16),

@@ -46,14 +46,25 @@ def replay(folder: Path, trial: int) -> Replay:
     scenario, facts, tracks = read_run(folder)
     found = np.flatnonzero(tracks["trial"] == trial)
     if not len(found):
-        known = tracks["trial"]
-        valid = f"{known.min()} to {known.max()}, {len(known)} of them finished" if len(known) else "none finished"
-        raise FieldworthyError(f"{folder}: trial {trial} is not in this run; valid: {valid}")
+        raise FieldworthyError(f"{folder}: trial {trial} is not in this run; {_known(tracks['trial'])}")
     row = int(found[0])
     result = fly(scenario, [trial])
     if result.stopped_by:
         raise FieldworthyError(f"trial {trial} was stopped by {result.stopped_by}")
     return Replay(scenario, trial, result, tuple(_compare(tracks, row, result, facts)), facts)
+
+
+def _known(numbers: NDArray[Any]) -> str:
+    """Which trials there are: not each number in the range where a run was interrupted."""
+    count = len(numbers)
+    if count == 0:
+        return "none finished"
+    low, high = int(numbers.min()), int(numbers.max())
+    if count == 1:
+        return f"1 trial finished, number {low}"
+    return f"{count} trials finished, numbered " + (
+        f"{low} to {high}" if count == high - low + 1 else f"between {low} and {high}"
+    )
 
 
 def _compare(tracks: dict[str, NDArray[Any]], row: int, result: Result, facts: dict[str, Any]) -> list[str]:

@@ -33,7 +33,8 @@ def points_of(scenario: Scenario, vary: Mapping[str, Sequence[Any]]) -> list[tup
     found = []
     for values in itertools.product(*vary.values()):
         point = scenario
-        for path, value in zip(vary, values, strict=True):
+        # The controller first: it would take the parameters of another one with it.
+        for path, value in sorted(zip(vary, values, strict=True), key=lambda pair: pair[0] != "control.controller"):
             point = set_value(point, path, value)
         found.append((dict(zip(vary, values, strict=True)), point))
     return found

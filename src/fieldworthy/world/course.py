@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fieldworthy.core.engine import Engine
+from fieldworthy.core.integrate import add_compensated
 from fieldworthy.core.lanes import maximum, minimum
 from fieldworthy.core.vec import Vec3
 
@@ -48,6 +49,8 @@ class Standing:
     clearance_m: Any
     """Least distance between hull and shapes so far."""
     path_m: Any
+    path_rest_m: Any
+    """What the sum in `path_m` has not yet taken up, see `integrate.add_compensated`."""
 
 
 def judge(
@@ -77,12 +80,14 @@ def judge(
     outcome = dr.select(there & (target >= course.count), GOAL, outcome)
     outcome = dr.select(gap_m <= 0.0, COLLISION, outcome)
     outcome = dr.select(~sound, NON_FINITE, outcome)
+    path, rest = add_compensated(standing.path_m, standing.path_rest_m, 1.0, flown_m)
     return Standing(
         outcome=outcome,
         end_tick=now,
         target=target,
         clearance_m=maximum(minimum(standing.clearance_m, gap_m), 0.0),
-        path_m=standing.path_m + flown_m,
+        path_m=path,
+        path_rest_m=rest,
     )
 
 

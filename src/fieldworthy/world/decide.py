@@ -13,7 +13,7 @@ from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.struct import where
 from fieldworthy.sensors.scan import to_numpy
 from fieldworthy.world.course import RUNNING, Standing
-from fieldworthy.world.sense import at_rows, naming_the_plug_in
+from fieldworthy.world.sense import at_rows, copied, naming_the_plug_in
 from fieldworthy.world.state import State, World
 
 Decision = tuple[Any, Any, dict[str, Any]]
@@ -63,7 +63,8 @@ def decide(world: World, state: State) -> Decision:
         with naming_the_plug_in(who):
             command: Command = controller.command(readings, take(parameters, row))
         given = vehicle.command(**{name: _checked_lanes(command, name, row) for name in names})
-        new = (given, _checked_lanes(command, "mode", row), {**old[2], **_kept(command, old[2])})
+        kept = {k: _checked_lane_values(v, f"memory['{k}']", row) for k, v in _kept(command, old[2]).items()}
+        new = (given, _checked_lanes(command, "mode", row), {**old[2], **kept})
         return where(standing.outcome == RUNNING, new, old)
 
     try:
@@ -86,12 +87,13 @@ def readings_of(world: World, state: State) -> Readings:
         t_s=state.tick * world.timing.dt_s,
         period_s=world.timing.control * world.timing.dt_s,
         trial=world.trials[np.asarray(state.row)],
-        **{name: np.asarray(values) for name, values in world.vehicle.observe(state.vehicle).items()},
+        # Copies: a controller may work in place, and these would be the kernels' own memory.
+        **{name: np.array(values) for name, values in world.vehicle.observe(state.vehicle).items()},
         target_north_m=np.asarray(world.course.north_m)[target],
         target_east_m=np.asarray(world.course.east_m)[target],
         scan=to_numpy(state.scan) if state.scan is not None else None,
-        sensors={name: extra.heard for name, extra in state.extra.items() if extra.heard is not None},
-        memory=state.memory,
+        sensors={name: copied(extra.heard) for name, extra in state.extra.items() if extra.heard is not None},
+        memory={name: np.array(values) for name, values in state.memory.items()},
     )
 
 
@@ -127,7 +129,11 @@ def _kept(command: Any, memory: dict[str, Any]) -> dict[str, Any]:
 
     Raises: FieldworthyError for names that its class does not declare.
     """
-    kept: dict[str, Any] = getattr(command, "memory", {})
+    kept = getattr(command, "memory", {})
+    if not isinstance(kept, dict):
+        raise FieldworthyError(
+            f"the controller's 'memory' is {type(kept).__name__}; valid: a dictionary of names and values, or nothing"
+        )
     for name in kept:
         if name not in memory:
             known = ", ".join(memory) or "nothing"
@@ -154,6 +160,8 @@ def checked_answer(values: Any, name: str, lanes: int) -> np.ndarray[Any, Any]:
     """
     try:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), (lanes,)).copy()
+    except OverflowError:
+        raise FieldworthyError(f"the controller's '{name}' is too large for a number of 64 bits") from None
     except (TypeError, ValueError):
         raise FieldworthyError(
             f"the controller's '{name}' has shape {np.shape(values)}; valid: one number, or ({lanes},)"
@@ -162,9 +170,12 @@ def checked_answer(values: Any, name: str, lanes: int) -> np.ndarray[Any, Any]:
 
 def _checked_lanes(command: Any, name: str, row: Any) -> Any:
     """One field of a compiled controller's command: a number, or lanes as many as there are."""
+    return _checked_lane_values(_field(command, name), name, row)
+
+
+def _checked_lane_values(value: Any, name: str, row: Any) -> Any:
     import drjit as dr
 
-    value = _field(command, name)
     if isinstance(value, float | int) or (dr.is_array_v(value) and dr.width(value) in (1, dr.width(row))):
         return value
     what = f"{dr.width(value)} lanes" if dr.is_array_v(value) else type(value).__name__

@@ -50,12 +50,29 @@ def near_masks(
     lane = index // table.words if table.many_words else index
     north = dr.gather(engine.Float, pose.pos_ned_m.x, lane)
     east = dr.gather(engine.Float, pose.pos_ned_m.y, lane)
-    reach = CLEARANCE_HORIZON_M + hull.radius_m + FASTEST_M_S * ticks_s
+    # The vehicle and what it meets may come towards each other.
+    reach = CLEARANCE_HORIZON_M + hull.radius_m + 2.0 * FASTEST_M_S * ticks_s
     near = within_reach(table.kind, north, east, reach)
     row = dr.gather(engine.UInt32, row, lane)
     return mask_word(
         engine, table, row, word, t_s, lambda numbers: near(numbers) & can_touch(hull, table.kind, numbers)
     )
+
+
+def gap_m(
+    engine: Engine, hull: Hull, tables: tuple[Table, ...], masks: tuple[Any, ...], row: Any, lane: Any, pose: Pose,
+    t_s: Any,
+) -> Any:  # fmt: skip
+    """Distance [m] from the hull to the nearest marked shape, at most CLEARANCE_HORIZON_M."""
+    nearest = engine.Float(CLEARANCE_HORIZON_M) + 0.0 * pose.pos_ned_m.x
+    for table, mask in zip(tables, masks, strict=True):
+
+        def visit(index: Any, nearest: Any, table: Table = table) -> Any:
+            numbers = entry(table, index, t_s, engine.Float)
+            return minimum(hull_distance(hull, table.kind, numbers, pose), nearest)
+
+        nearest = for_each_candidate(engine, table, mask, lane * table.words, row, nearest, visit)
+    return nearest
 
 
 def move(
@@ -79,29 +96,19 @@ def move(
     p, medium = take((around.parameters, around.medium), row)
     track = moving.track
 
-    def gap_m(pose: Pose, t_s: Any) -> Any:
-        nearest = engine.Float(CLEARANCE_HORIZON_M) + 0.0 * pose.pos_ned_m.x
-        for table, mask in zip(around.tables, masks, strict=True):
-
-            def visit(index: Any, nearest: Any, table: Table = table) -> Any:
-                numbers = entry(table, index, t_s, engine.Float)
-                return minimum(hull_distance(hull, table.kind, numbers, pose), nearest)
-
-            nearest = for_each_candidate(engine, table, mask, lane * table.words, row, nearest, visit)
-        return nearest
-
     def step(i: Any, state: Any, carry: Any, standing: Standing) -> tuple[Any, Any, Any, Standing]:
         active = standing.outcome == RUNNING
         slope = vehicle.slope(lambda s: vehicle.rates(s, command, medium, p), state, dt_s)
         new, rest = add_compensated(state, carry, dt_s, slope)
-        sound = is_finite(sum(leaves(new)))
+        sound = is_finite(sum(leaves((new, command))))
         new, rest = where(active & sound, (new, rest), (state, carry))
         now = tick + i + 1
         t_s = engine.Float(now) * dt_s
         pose = vehicle.pose(new, medium, t_s, p)
         flown_m = vehicle.speed_m_s(new) * dt_s
+        gap = gap_m(engine, hull, around.tables, masks, row, lane, pose, t_s)
         ahead = judge(
-            engine, around.course, standing, pose.pos_ned_m, gap_m(pose, t_s), flown_m, sound, now, end
+            engine, around.course, standing, pose.pos_ned_m, gap, flown_m, sound, now, end
         )  # fmt: skip
         write_pose(track, pose, now, lane, active)
         return i + 1, new, rest, where(active, ahead, standing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -57,7 +58,9 @@ def sense(extra: ExtraSensor, state: ExtraState, truth: Truth, tick: int, row: N
     if tick % extra.period == 0:
         noise = Noise(extra.seed, extra.name, truth.trial, tick)
         with naming_the_plug_in(f"sensor '{extra.name}'"):
-            answer = extra.sensor.read(replace(truth, memory=memory), noise, at_rows(extra.parameters, row))
+            # A copy: a sensor may work in place, and the next one reads the same truth.
+            mine = copy.deepcopy(replace(truth, memory=memory))
+            answer = extra.sensor.read(mine, noise, at_rows(extra.parameters, row))
         lanes = len(row)
         values = {name: _checked(extra, name, value, lanes) for name, value in _part(extra, answer, "values").items()}
         kept = {name: _checked(extra, name, value, lanes) for name, value in _part(extra, answer, "memory").items()}
@@ -87,8 +90,20 @@ def naming_the_plug_in(what: str) -> Iterator[None]:
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         raise FieldworthyError(
-            f"{what} failed: {type(error).__name__}: {error} ({last.filename}, line {last.lineno})"
+            f"{what} failed: {type(error).__name__}: {error} ({last.filename}, line {last.lineno}){_hint(error)}"
         ) from error
+
+
+def _hint(error: Exception) -> str:
+    """What arrays of different lengths most often mean in a plug-in (the wordings are NumPy's)."""
+    if not any(words in str(error) for words in ("broadcast", "boolean index did not match", "same shape")):
+        return ""
+    return "; trials that have ended leave the batch and arrays get shorter: keep what must last in `memory`, not in self"
+
+
+def copied(reading: Delivered) -> Delivered:
+    """The reading with arrays of its own."""
+    return replace(reading, values={name: values.copy() for name, values in reading.values.items()})
 
 
 def thinned_extra(state: ExtraState, lanes: NDArray[np.intp]) -> ExtraState:
@@ -129,7 +144,7 @@ def _part(extra: ExtraSensor, answer: Any, name: str) -> dict[str, Any]:
 def _checked(extra: ExtraSensor, name: str, values: Any, lanes: int) -> Floats:
     try:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), (lanes,)).copy()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise FieldworthyError(
             f"sensor '{extra.name}': '{name}' has shape {np.shape(values)}; valid: one number, or ({lanes},)"
         ) from None

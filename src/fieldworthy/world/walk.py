@@ -12,14 +12,18 @@ from fieldworthy.core.engine import frozen, take
 from fieldworthy.core.struct import add_scaled, map_leaves
 from fieldworthy.core.track import Track, pose_of_tick
 from fieldworthy.core.vec import euler_zyx_from_quat
+from fieldworthy.environment.primitives import Table
 from fieldworthy.sensors.scan import thinned as thinned_scan
 from fieldworthy.sensors.sensor import Truth
 from fieldworthy.world.course import Standing
 from fieldworthy.world.decide import Decision, decide, first_memory
 from fieldworthy.world.look import look
-from fieldworthy.world.motion import Moving, Surroundings, move, near_masks
+from fieldworthy.world.motion import Moving, Surroundings, gap_m, move, near_masks
 from fieldworthy.world.sense import first_extra, sense, thinned_extra
 from fieldworthy.world.state import CLEARANCE_HORIZON_M, Frame, State, World
+
+LONGEST_MOVE_S = 0.25
+"""Physics goes on at most this long before it looks again for what can be touched."""
 
 
 def start(world: World) -> State:
@@ -39,6 +43,7 @@ def start(world: World) -> State:
             target=engine.integers(zeros),
             clearance_m=engine.floats(zeros + CLEARANCE_HORIZON_M),
             path_m=engine.floats(zeros),
+            path_rest_m=engine.floats(zeros),
         ),
         track=_first_track(world),
         memory=first_memory(world),
@@ -46,6 +51,7 @@ def start(world: World) -> State:
         waiting=(),
         extra={extra.name: first_extra(extra, rows) for extra in world.extra},
     )
+    state = replace(state, standing=replace(state.standing, clearance_m=_first_gap(world, state)))
     if world.lidar is not None:
         state = replace(state, scan=look(world, state))
     return _sense(world, state)
@@ -68,7 +74,7 @@ def advance(world: World, state: State, decision: Decision) -> tuple[State, Fram
     frame = frame_of(world, state)
     stop = min(state.tick + timing.control, timing.end)
     while state.tick < stop:
-        ticks = stop - state.tick
+        ticks = min(stop - state.tick, max(1, round(LONGEST_MOVE_S / timing.dt_s)))
         if world.lidar is not None:
             ticks = min(ticks, timing.sweep - state.tick % timing.sweep)
         for extra in world.extra:
@@ -186,9 +192,32 @@ def _deliver(state: State) -> State:
     return replace(state, scan=due[-1], waiting=tuple(item for item in state.waiting if item[0] > state.tick))
 
 
+def _first_gap(world: World, state: State) -> Any:
+    """Clearance at tick 0."""
+    import drjit as dr
+
+    engine, hull = world.engine, world.hull
+    lane = world.counting(state.lanes)
+    pose = pose_of_tick(state.track, engine.counter(0), lane)
+    tables = _solid(world)
+    masks = tuple(
+        near_masks(engine, hull, table, pose, state.row, 0.0, 0.0, world.counting(state.lanes * table.word_count))
+        for table in tables
+    )
+    dr.eval(pose, masks)
+    gap = gap_m(engine, hull, tables, masks, state.row, lane, pose, 0.0)
+    dr.eval(gap)
+    return gap
+
+
+def _solid(world: World) -> tuple[Table, ...]:
+    """What a hull can touch: caps lie on walls that it touches first."""
+    return tuple(table for table in world.tables if table.kind != "cap")
+
+
 def _move(world: World, state: State, ticks: int) -> State:
     engine, vehicle, hull = world.engine, world.vehicle, world.hull
-    dt_s, horizon_s = world.timing.dt_s, world.timing.control * world.timing.dt_s
+    dt_s, horizon_s = world.timing.dt_s, max(LONGEST_MOVE_S, world.timing.dt_s)
 
     def kernel(
         around: Surroundings, row: Any, lane: Any, places: Any, moving: Moving, command: Any, tick: Any, ticks: Any,
@@ -205,7 +234,7 @@ def _move(world: World, state: State, ticks: int) -> State:
         dr.eval(masks)
         return move(engine, vehicle, hull, dt_s, around, masks, row, lane, moving, command, tick, ticks, end)
 
-    tables = tuple(table for table in world.tables if table.kind != "cap")
+    tables = _solid(world)
     moved = world.kernel("move", lambda: frozen(kernel))(
         Surroundings(world.vehicle_parameters, world.medium, tables, world.course_lanes),
         state.row,

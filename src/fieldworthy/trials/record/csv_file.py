@@ -63,6 +63,7 @@ def columns(recording: Recording) -> dict[str, Floats]:
         "cmd_yaw_rate_rad_s": recording.cmd_yaw_rate_rad_s,
         "mode": recording.mode,
         "clearance_m": recording.clearance_m,
+        **recording.sensors,
     }
     if recording.reference_lon_lat_deg is not None:
         table["lon_deg"], table["lat_deg"] = lon_lat_deg(

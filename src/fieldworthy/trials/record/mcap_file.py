@@ -23,6 +23,7 @@ from fieldworthy.trials.record.whole_file import whole_file
 _CHUNK_BYTES = 1 << 20
 # What one of each takes in the file before compression, rounded up, to tell how much room a recording needs.
 _BYTES_A_SAMPLE = 1200
+_BYTES_A_NUMBER = 60
 _BYTES_A_POINT = 23
 _BYTES_A_POSE = 90
 _BYTES_A_MARKER = 500
@@ -105,6 +106,8 @@ def _provenance(recording: Recording) -> dict[str, str]:
         "name": recording.name,
         "trial": str(recording.trial),
         "seed": str(recording.seed),
+        "outcome": recording.outcome,
+        "why": recording.why,
         "samples_without_finite_pose": str(without_pose),
     }
     return {**{key: str(value) for key, value in recording.provenance.items()}, **own}
@@ -118,7 +121,7 @@ def _needed_bytes(recording: Recording) -> int:
     moving_messages = 1 + int(10 * (recording.t_s[-1] - recording.t_s[0]))
     return (
         _BYTES_OF_SCHEMAS
-        + _BYTES_A_SAMPLE * samples
+        + (_BYTES_A_SAMPLE + _BYTES_A_NUMBER * len(recording.sensors)) * samples
         + _BYTES_A_POINT * points
         + _BYTES_A_POSE * min(samples, PATH_POSES) * PATH_MESSAGES // 2
         + _layout_bytes(recording.layout)

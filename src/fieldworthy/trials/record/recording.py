@@ -64,6 +64,12 @@ class Recording:
     """Shape (S,): the controller's mode, 0 = on course."""
     clearance_m: Floats
     """Shape (S,): free distance from the hull to the nearest shape."""
+    outcome: str = ""
+    """How the trial ended, as in `trials.csv`."""
+    why: str = ""
+    """The outcome in a sentence."""
+    sensors: Mapping[str, Floats] = field(default_factory=dict)
+    """Readings of the user's own sensors by SENSOR.VALUE, each of shape (S,); NaN where there is none."""
     clouds: Sequence[Cloud] = ()
     lidar_translation_frd_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Where the LiDAR sits on the body."""
@@ -126,6 +132,9 @@ def _sample_problems(recording: Recording) -> list[str]:
         valid = (t_s.size, width) if width else (t_s.size,)
         if np.shape(getattr(recording, name)) != valid:
             problems.append(f"{name} has shape {np.shape(getattr(recording, name))}; valid: {valid}")
+    for name, values in recording.sensors.items():
+        if np.shape(values) != (t_s.size,):
+            problems.append(f"sensors['{name}'] has shape {np.shape(values)}; valid: {(t_s.size,)}")
     return problems
 
 

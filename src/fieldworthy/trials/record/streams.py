@@ -8,6 +8,7 @@ A topic that is latched is written once, at the start.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 from fieldworthy.environment.shapes import is_moving, moved
 from fieldworthy.trials.record import markers, ros_axes
 from fieldworthy.trials.record.messages import Messages
-from fieldworthy.trials.record.recording import Recording, has_pose, nanoseconds
+from fieldworthy.trials.record.recording import Floats, Recording, has_pose, nanoseconds
 
 MAP, BODY, LIDAR = "map", "base_link", "lidar"
 
@@ -57,9 +58,11 @@ def topics(recording: Recording, messages: Messages) -> list[Topic]:
         Topic("/path", "nav_msgs/Path", False, _path(recording, messages)),
         Topic("/cmd_vel", "geometry_msgs/Twist", False, _cmd_vel(recording, messages)),
         Topic("/mode", "std_msgs/Int8", False, _mode(recording, messages)),
-        Topic("/clearance", "std_msgs/Float64", False, _clearance(recording, messages)),
+        Topic("/clearance", "std_msgs/Float64", False, _numbers(recording, recording.clearance_m, messages)),
         Topic("/obstacles", "visualization_msgs/MarkerArray", True, _fixed(recording, messages)),
     ]
+    for name, values in recording.sensors.items():
+        out.append(Topic(_sensor_topic(name), "std_msgs/Float64", False, _heard(recording, values, messages)))
     if any(map(is_moving, recording.layout)):
         out.append(Topic("/obstacles/moving", "visualization_msgs/MarkerArray", False, _moving(recording, messages)))
     if recording.clouds:
@@ -140,9 +143,21 @@ def _mode(recording: Recording, messages: Messages) -> Iterator[Entry]:
         yield Entry(nanoseconds(t_s), messages.make("std_msgs/Int8", data=int(mode)))
 
 
-def _clearance(recording: Recording, messages: Messages) -> Iterator[Entry]:
-    for t_s, clearance_m in zip(recording.t_s, recording.clearance_m, strict=True):
-        yield Entry(nanoseconds(t_s), messages.make("std_msgs/Float64", data=float(clearance_m)))
+def _numbers(recording: Recording, values: Floats, messages: Messages) -> Iterator[Entry]:
+    for t_s, value in zip(recording.t_s, values, strict=True):
+        yield Entry(nanoseconds(t_s), messages.make("std_msgs/Float64", data=float(value)))
+
+
+def _heard(recording: Recording, values: Floats, messages: Messages) -> Iterator[Entry]:
+    """Without the samples at which the sensor had said nothing."""
+    for entry in _numbers(recording, values, messages):
+        if not math.isnan(entry.message.data):
+            yield entry
+
+
+def _sensor_topic(name: str) -> str:
+    """`compass.heading_rad` as `/sensors/compass/heading_rad`; what ROS allows in no name becomes `_`."""
+    return "/sensors/" + "/".join(re.sub(r"[^A-Za-z0-9_]", "_", part) for part in name.split(".", 1))
 
 
 def _points(recording: Recording, messages: Messages) -> Iterator[Entry]:

@@ -30,9 +30,12 @@ def motion_data(frame: MapFrame, shapes: Iterable[Shape], duration_s: float) -> 
             continue
         start = bounds_of_shape(shape).middle
         stop = bounds_of_shape(moved(shape, duration_s)).middle
-        share = _share_inside(frame.view, start, stop)
-        (x, y), (full_x, full_y) = frame.xy(*start), frame.xy(*stop)
-        dx, dy = share * (full_x - x), share * (full_y - y)
+        clipped = _inside(frame.view, start, stop)
+        if clipped is None:
+            continue
+        start, stop = clipped
+        (x, y), (stop_x, stop_y) = frame.xy(*start), frame.xy(*stop)
+        dx, dy = stop_x - x, stop_y - y
         length = math.hypot(dx, dy)
         if length < 6.0:
             continue
@@ -47,16 +50,26 @@ def motion_data(frame: MapFrame, shapes: Iterable[Shape], duration_s: float) -> 
     return [("moving", "".join(lines)), ("moving-tip", "".join(heads))] if lines else []
 
 
-def _share_inside(view: Bounds, start: tuple[float, float], stop: tuple[float, float]) -> float:
-    """How much of the way from start to stop lies inside the view, seen from the start (0 to 1)."""
-    share = 1.0
+def _inside(
+    view: Bounds, start: tuple[float, float], stop: tuple[float, float]
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """The part of the way from start to stop that lies inside the view; None where no part does.
+
+    Source: Liang and Barsky, ACM TOG 3 (1984) 1
+    """
+    enter, leave = 0.0, 1.0
     limits = ((view.south_m, view.north_m), (view.west_m, view.east_m))
     for a, b, (low, high) in zip(start, stop, limits, strict=True):
-        if b > high:
-            share = min(share, (high - a) / (b - a))
-        elif b < low:
-            share = min(share, (low - a) / (b - a))
-    return max(share, 0.0)
+        if a == b:
+            if not low <= a <= high:
+                return None
+            continue
+        first, last = sorted(((low - a) / (b - a), (high - a) / (b - a)))
+        enter, leave = max(enter, first), min(leave, last)
+    if enter >= leave:
+        return None
+    at = [tuple(a + share * (b - a) for a, b in zip(start, stop, strict=True)) for share in (enter, leave)]
+    return (at[0][0], at[0][1]), (at[1][0], at[1][1])
 
 
 def own_names(run: RunData, frame: MapFrame, look: Look, drawn: Sequence[Trial]) -> str:

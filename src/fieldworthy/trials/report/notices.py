@@ -8,7 +8,7 @@ from fieldworthy.trials.report.text import esc, plural
 
 
 def notices(run: RunData) -> list[str]:
-    """What must be known before the result: an interrupted run, or one without results."""
+    """What must be known before the result: an interrupted run, one without results, and the run's own notes."""
     stopped = str(run.run.get("stopped_by") or "")
     by = f" by {esc(stopped)}" if stopped else ""
     asked = run.run.get("trials", len(run.trials))
@@ -20,12 +20,20 @@ def notices(run: RunData) -> list[str]:
                 "Run the scenario again."
             )
         ]
+    told = _notes(run)
     if run.run.get("interrupted") or (isinstance(asked, int) and len(run.trials) < asked):
         return [
             page.banner(
                 f"<strong>This run was interrupted{by}:</strong> {len(run.trials)} of {plural(int(asked), 'trial')} "
                 "finished, and the page reports on these. The missing ones may be those that take long, so success may "
                 "look better or worse than it is."
-            )
+            ),
+            *told,
         ]
-    return []
+    return told
+
+
+def _notes(run: RunData) -> list[str]:
+    """run.json's "notes": on the map, and on trials that are all the same."""
+    notes = run.run.get("notes")
+    return [page.banner(esc(note)) for note in notes if isinstance(note, str)] if isinstance(notes, list) else []

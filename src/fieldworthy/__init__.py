@@ -50,6 +50,11 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 
+def __dir__() -> list[str]:
+    """The public names, for tab completion."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     """Public names are imported when first used: `fieldworthy --help` does not wait for the compiler."""
     if name not in _HOME:

@@ -85,6 +85,9 @@ def _recording(**changes: Any) -> Recording:
         "cmd_yaw_rate_rad_s": zero + 0.4,
         "mode": (np.arange(SAMPLES) % 3).astype(np.int8),
         "clearance_m": 10.0 - t_s,
+        "outcome": "goal",
+        "why": "reached the goal",
+        "sensors": {"log.speed_m_s": np.where(t_s < 0.25, np.nan, t_s)},
         "clouds": [_cloud(index) for index in range(SAMPLES - 1)],
         "lidar_translation_frd_m": (1.0, 0.0, -2.0),
         "quat_body_from_lidar": (HALF, 0.0, 0.0, HALF),
@@ -143,6 +146,7 @@ def test_message_counts(topics: dict[str, list[tuple[int, Any]]]) -> None:
     each = ("/clock", "/tf", "/odom", "/cmd_vel", "/mode", "/clearance", "/gps")
     once = ("/tf_static", "/obstacles", "/goal", "/hull")
     counts = {**dict.fromkeys(each, SAMPLES), **dict.fromkeys(once, 1)}
+    counts |= {"/sensors/log/speed_m_s": SAMPLES - 3}  # silent for the first three samples
     counts |= {"/path": 4, "/points": SAMPLES - 1, "/obstacles/moving": 31}
     assert {topic: len(messages) for topic, messages in topics.items()} == counts
 
@@ -324,6 +328,8 @@ def test_provenance_and_format(written: Path) -> None:
     assert metadata["fieldworthy"]["scenario_sha256"] == "abc"
     assert metadata["fieldworthy"]["trial"] == "3"
     assert metadata["fieldworthy"]["seed"] == "7"
+    assert metadata["fieldworthy"]["outcome"] == "goal"
+    assert metadata["fieldworthy"]["why"] == "reached the goal"
     assert {index.compression for index in summary.chunk_indexes} == {"lz4"}
     kinds = [schema.name for schema in summary.schemas.values()]
     assert len(kinds) == len(set(kinds))

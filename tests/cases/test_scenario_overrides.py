@@ -9,6 +9,7 @@ from scenario_texts import GOAL, HEAD, folder_with_boat, loads, only_problem  # 
 
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.scenario import set_value
+from fieldworthy.trials.sweep import points_of
 
 
 def test_overrides_reach_every_kind_of_place(folder: Path) -> None:
@@ -79,3 +80,26 @@ def test_set_value_checks_like_a_file_and_leaves_the_rest(folder: Path) -> None:
     # Another model brings its own values; what the person had changed stays.
     other = set_value(scenario, "sensors.lidar.model", "vlp16").sensors.lidar
     assert (other.pattern, other.noise_m, other.up_m) == ("firing", 0.008, 3.0)
+
+
+def test_another_controller_takes_the_parameters_of_the_old_one_with_it(folder: Path) -> None:
+    text = (
+        HEAD + GOAL + "[control.parameters]\nsafe_distance_m = 9.0\ncruise_speed_m_s = 3.0\n"
+        '[randomize]\n"control.parameters.turn_time_s" = [1.0, 2.0]\n"vehicle.mass_kg" = [900.0, 1000.0]\n'
+    )
+    other = loads(folder, text, "control.parameters.cruise_speed_m_s=4", "control.controller=straight")
+    assert other.control.parameters == {"cruise_speed_m_s": 4}
+    assert list(other.randomize) == ["vehicle.mass_kg"]
+    same = loads(folder, text, "control.controller=sector")
+    assert same.control.parameters == {"safe_distance_m": 9.0, "cruise_speed_m_s": 3.0}
+    whole = loads(folder, text, "control.parameters={cruise_speed_m_s=2.0}", "control.controller=straight")
+    assert whole.control.parameters == {"cruise_speed_m_s": 2.0}
+    assert set_value(same, "control.controller", "straight").control.parameters == {}
+    # A sweep sets the controller first, so that a varied parameter stays, whichever was named first.
+    points = points_of(
+        same, {"control.parameters.cruise_speed_m_s": [4.0], "control.controller": ["sector", "straight"]}
+    )
+    assert [point.control.parameters for _, point in points] == [
+        {"safe_distance_m": 9.0, "cruise_speed_m_s": 4.0},
+        {"cruise_speed_m_s": 4.0},
+    ]

@@ -15,6 +15,8 @@ from fieldworthy.scenario import Scenario, load
 from fieldworthy.scenario.build import build
 from fieldworthy.scenario.plug_in import contract_problems, controller_class, load_controller
 from fieldworthy.trials.campaign import fly
+from fieldworthy.trials.contract import check_scenario
+from fieldworthy.trials.inputs import inputs_of
 from fieldworthy.world import start, step
 
 SCENARIO = """
@@ -452,3 +454,88 @@ def test_a_drawn_parameter_of_a_built_in_rule_keeps_its_limits() -> None:
         load("boat-buoy", ["control.parameters.half_angle_deg=30", f"{drawn}half_angle_deg=[10, 30]"])
     )
     assert "safe_distance_m = -1.0 is too small" in refused(load("boat-buoy", [f"{drawn}safe_distance_m=[-1, 30]"]))
+
+
+# --- what `check` finds of a hidden state -----------------------------------------------------------------------------
+
+INIT = "    def __init__(self):\n        "
+HIDDEN = {
+    "a counter of calls": (
+        "self.calls = 0",
+        "self.calls += 1\n        return fw.Command(2.0, 0.01 * self.calls)",
+        "when asked twice with the same readings.*hidden state.*keep values in `memory`.*cmd_yaw_rate_rad_s",
+    ),
+    "a filter": (
+        "self.speed = 0.0",
+        "self.speed = 0.9 * self.speed + 0.3\n        return fw.Command(self.speed, 0.0)",
+        r"when asked twice .* \(t = 0 s\).*`memory`, not in self \(cmd_surge_m_s\)",
+    ),
+    "what the first call saw": (
+        "self.first_s = None",
+        "self.first_s = readings.t_s if self.first_s is None else self.first_s\n"
+        "        return fw.Command(2.0 + self.first_s - readings.t_s, 0.0)",
+        r"than one that was made anew .* \(t = 1 s\)",
+    ),
+    "an array of the first call": (
+        "self.start_m = None",
+        "self.start_m = readings.north_m if self.start_m is None else self.start_m\n"
+        "        return fw.Command(2.0, 0.01 * (readings.north_m - self.start_m) ** 2)",
+        "made anew",
+    ),
+    "an array that says nothing yet": (
+        "self.old_m = None",
+        "self.old_m = readings.north_m if self.old_m is None else self.old_m\n"
+        "        return fw.Command(2.0, 0.0 * (readings.north_m - self.old_m))",
+        r"ValueError: operands could not be broadcast .*trials that have ended leave the batch.*`memory`",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_check_finds_what_a_controller_keeps_in_itself(tmp_path: Path, name: str) -> None:
+    first, body, sentence = HIDDEN[name]
+    with pytest.raises(FieldworthyError) as raised:
+        check_scenario(own(tmp_path, f"{CLASS}{INIT}{first}\n\n{COMMAND}        {body}\n"))
+    assert re.search(sentence, str(raised.value)), str(raised.value)
+
+
+def test_check_finds_entries_taken_by_their_place(tmp_path: Path) -> None:
+    body = f"{CLASS}{COMMAND}        return fw.Command(2.0, 0.1 * np.arange(len(readings.north_m)))\n"
+    with pytest.raises(FieldworthyError, match="steers the others otherwise once trial 0 has left the batch"):
+        check_scenario(own(tmp_path, body))
+
+
+@pytest.mark.parametrize("changes", [[], ["trials=1"]])
+def test_check_lets_a_table_and_declared_memory_pass(tmp_path: Path, changes: list[str]) -> None:
+    body = f"""{CLASS}    memory = {{"calls": 0.0}}
+{INIT}self.table = None
+
+{COMMAND}        if self.table is None:
+            self.table = np.cos(np.arange(5.0))
+        calls = readings.memory["calls"] + 1
+        return fw.Command(2.0 + self.table[1], 0.001 * calls, memory={{"calls": calls}})
+"""
+    case = own(tmp_path, body)
+    notes = check_scenario(load(case.source_path, changes))
+    assert "asked twice" in notes[-1]
+
+
+# --- where plug-ins are looked for ------------------------------------------------------------------------------------
+
+
+def test_a_built_in_scenario_takes_plug_ins_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = own(tmp_path, f"{CLASS}{COMMAND}        return fw.Command(2.0, 0.0)\n").control.controller.partition(":")[
+        0
+    ]
+    monkeypatch.chdir(tmp_path)
+    case = load("boat-buoy", [f"control.controller={module}:Mine"])
+    assert type(load_controller(case)[0]).__name__ == "Mine"
+    assert str(tmp_path) in refused(load("boat-buoy", ["control.controller=not_there:Mine"]))
+    assert list(inputs_of(case).modules) == [f"{module}.py"]  # so that the run folder keeps a copy
+
+
+@pytest.mark.parametrize("name", ["mine.py", "./mine.py"])
+def test_a_file_in_the_place_of_a_module_is_told(name: str) -> None:
+    assert "did you mean 'mine:Mine'?" in refused(load("boat-buoy", [f"control.controller={name}:Mine"]))

@@ -12,6 +12,8 @@ import fieldworthy as fw
 from fieldworthy.sensors.sensor import Noise
 from fieldworthy.trials.campaign import fly
 from fieldworthy.trials.contract import check_scenario
+from fieldworthy.trials.record.csv_file import columns
+from fieldworthy.trials.recorder import record
 from fieldworthy.world import start, step
 
 SENSOR = """
@@ -170,3 +172,25 @@ def test_a_drawn_parameter_that_a_sensors_constructor_reads_is_refused(tmp_path:
     )
     with pytest.raises(fw.FieldworthyError, match="the constructor of Log reads it once for all trials"):
         fly(fw.load(written(tmp_path, made_once)))
+
+
+def test_check_finds_what_a_sensor_keeps_in_itself(tmp_path: Path) -> None:
+    sensor = SENSOR.replace('count = truth.memory["count"] + 1', "self.n = getattr(self, 'n', 0.0) + 1; count = self.n")
+    with pytest.raises(
+        fw.FieldworthyError, match=r"sensor 'log' reads otherwise when asked twice .*`memory`.*\(count\)"
+    ):
+        check_scenario(fw.load(written(tmp_path, sensor)))
+
+
+def test_a_recording_has_the_sensors_and_the_end(tmp_path: Path) -> None:
+    scenario = fw.load(written(tmp_path))
+    result, recording = fly(scenario, [2]), record(scenario, 2, {})
+    length = int(result.length[0])
+    assert len(recording.t_s) == length
+    assert recording.t_s[-1] == pytest.approx(result.time_s[0], abs=1e-9)
+    assert (recording.outcome, recording.why) == (result.outcome[0], result.why[0])
+    assert set(recording.sensors) == {"log.speed_m_s", "log.true_m_s", "log.count"}
+    for name, values in recording.sensors.items():
+        assert np.array_equal(values, result.tracks[name][0, :length], equal_nan=True)
+    assert np.isnan(recording.sensors["log.count"][0])
+    assert list(columns(recording))[-3:] == list(recording.sensors)

@@ -28,7 +28,7 @@ PAPER = (
     PaperRow("B, 35", "boat-field-35", (0.7, 0.8), (30.0, 35.0), "thirty-five obstacles, as the paper's text has it"),
     PaperRow("C", "boat-channel", (0.6, 0.7), (40.0, 40.0)),
 )
-"""Table 1 of the LiDAR boat paper (10 trials each)."""
+"""Table 1 of the study that README cites (10 trials each); B is one row there, of 35 obstacles."""
 
 
 @click.command("demo")

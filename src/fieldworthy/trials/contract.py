@@ -50,7 +50,7 @@ def check_scenario(scenario: Scenario) -> list[str]:
         _same(
             {key: np.where(np.isnan(dropped[key]), np.nan, values) for key, values in together.items()},
             dropped,
-            f"controller '{name}' steers the other trials otherwise once trial {numbers[0]} has left the batch; {_KEEP}",
+            f"controller '{name}' steers the others otherwise once trial {numbers[0]} has left the batch; {_KEEP}",
         )
     for row, trial in enumerate(numbers):
         alone = _answers(scenario, [trial])
@@ -61,7 +61,7 @@ def check_scenario(scenario: Scenario) -> list[str]:
             "answer from that entry of the readings only",
         )
     ways = "together, again, with one dropped half way, and alone" if len(numbers) > 1 else "again and again"
-    notes.append(f"controller '{name}': {len(numbers)} trials flown for {DURATION_S:g} s, {ways}; asked twice each time")
+    notes.append(f"controller '{name}': {len(numbers)} trials flown for {DURATION_S:g} s, {ways}; all asked twice")
     return notes
 
 
@@ -119,7 +119,7 @@ def _asked_anew(scenario: Scenario, world: World, state: State, decision: Decisi
 
 def _hidden(world: World, state: State, when: str) -> str:
     t_s = state.tick * world.timing.dt_s
-    return f"controller '{world.controller_name}' answers otherwise {when} (t = {t_s:g} s): it has a hidden state; {_KEEP}"
+    return f"controller '{world.controller_name}' answers otherwise {when} (t = {t_s:g} s): a hidden state; {_KEEP}"
 
 
 def _plain(decision: Decision) -> Answers:
@@ -146,8 +146,8 @@ class _ReadTwice:
                 _same(
                     {name: np.asarray(values) for name, values in one.items()},
                     {name: np.asarray(values) for name, values in two.items()},
-                    f"sensor '{self.name}' reads otherwise when asked twice for the same moment: it has a hidden state; "
-                    "valid: readings from truth, noise and memory only; keep values in `memory`, not in self",
+                    f"sensor '{self.name}' reads otherwise when asked twice for the same moment: a hidden state; valid: "
+                    "readings from truth, noise and memory only; keep values in `memory`, not in self",
                 )
         return first
 

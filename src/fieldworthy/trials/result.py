@@ -48,6 +48,10 @@ class Result:
     sim_s: float
     rays: int
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name} {n}" for name, n in Counter(self.outcome.tolist()).most_common())
+        return f"Result({self.scenario.name!r}, {len(self.trial)} of {self.asked} trials: {counts or 'none finished'})"
+
     @property
     def success_rate(self) -> float:
         """Share of finished trials that reached the goal; NaN without any."""

@@ -98,7 +98,7 @@ def _hint(error: Exception) -> str:
     """What arrays of different lengths most often mean in a plug-in (the wordings are NumPy's)."""
     if not any(words in str(error) for words in ("broadcast", "boolean index did not match", "same shape")):
         return ""
-    return "; trials that have ended leave the batch and arrays get shorter: keep what must last in `memory`, not in self"
+    return "; trials that have ended leave the batch, so arrays get shorter: keep what must last in `memory`"
 
 
 def copied(reading: Delivered) -> Delivered:

@@ -120,10 +120,10 @@ def _answer(pairs: list[tuple[DemoRow, RunData]]) -> str:
     told = told[0].upper() + told[1:] + "."
     agree = [_name(row) for row, run in pairs if row.paper_success and _overlaps(row, run)]
     apart = [_name(row) for row, run in pairs if row.paper_success and not _overlaps(row, run)]
-    if agree:
-        told += f" The paper's success fits our 95\u202f% interval in {joined(agree)}" + (
-            f", but not in {joined(apart)}." if apart else "."
-        )
+    if agree and not apart:
+        told += " So few trials cannot tell ours from the paper's."
+    elif agree:
+        told += f" So few trials cannot tell ours from the paper's in {joined(agree)}; in {joined(apart)} they differ."
     elif apart:
         told += " The paper's success lies outside our 95\u202f% interval everywhere."
     return esc(told)

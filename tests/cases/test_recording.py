@@ -360,7 +360,8 @@ def test_path_of_a_long_trial_is_thinned(tmp_path: Path, monkeypatch: pytest.Mon
     repeat: dict[str, Any] = {
         name: np.resize(getattr(one, name), (count, *getattr(one, name).shape[1:])) for name in _PER_SAMPLE
     }
-    write_mcap(tmp_path / "long.mcap", replace(one, **repeat, t_s=np.arange(count) * 1.0, clouds=[], layout=()))
+    long = replace(one, **repeat, t_s=np.arange(count) * 1.0, sensors={}, clouds=[], layout=())
+    write_mcap(tmp_path / "long.mcap", long)
     with (tmp_path / "long.mcap").open("rb") as stream:
         messages = list(mcap_reader.make_reader(stream).iter_messages(["/path"]))
     assert len(messages) == 21
@@ -489,7 +490,7 @@ def test_one_sample_and_an_empty_sweep(tmp_path: Path) -> None:
         ring=np.zeros(0, dtype=np.uint16),
         time_offset_s=np.zeros(0, dtype=np.float32),
     )
-    write_mcap(tmp_path / "one.mcap", replace(one, **first, t_s=one.t_s[:1], clouds=[empty]))
+    write_mcap(tmp_path / "one.mcap", replace(one, **first, t_s=one.t_s[:1], sensors={}, clouds=[empty]))
     topics = _read(tmp_path / "one.mcap")
     assert topics["/points"][0][1].width == 0
     assert len(topics["/tf"]) == len(topics["/path"]) == 1

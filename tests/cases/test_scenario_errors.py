@@ -17,7 +17,8 @@ BAD: dict[str, tuple[str, str, str, str]] = {
                             "unknown key 'nose_m'", "noise_m"),
     "unknown key, array": (GOAL + '[[obstacles]]\nkind = "sphere"\nradius_m = 1\n[[obstacles]]\nkind = "sphere"\n'
                            "radius_m = 1\nspread_est_m = 1\n", "case.toml:13 [obstacles.1]", "'spread_east_m'", "up_m"),
-    "unknown table": (GOAL + "[seas]\n", "case.toml:7", "unknown key 'seas'; did you mean 'sea'?", "sensors"),
+    "unknown table": (GOAL + "[seas]\n", "case.toml:7", "unknown key 'seas'; did you mean 'sea'?",
+                      "sea, schema, name, title"),
     "hidden key": ('source_path = "x"\n' + GOAL, "case.toml:4", "unknown key 'source_path'", "schema, name"),
     "wrong type": (GOAL + "[control]\nrate_hz = \"fast\"\n", "case.toml:8 [control]", "rate_hz = 'fast' is a text",
                    "a finite number > 0"),
@@ -150,7 +151,7 @@ BAD: dict[str, tuple[str, str, str, str]] = {
     "lidar name": (GOAL + '[sensors.lidar]\nmodel = "vlp61"\n', "case.toml:8 [sensors.lidar]",
                    "no lidar named 'vlp61'; did you mean 'vlp16'?", "vlp16, vlp16-uniform"),
     "randomize path": (GOAL + '[randomize]\n"vehicle.mas_kg" = [1, 2]\n', "case.toml:8 [randomize]",
-                       "did you mean 'vehicle.mass_kg'?", "sea.current_speed_m_s"),
+                       "did you mean 'vehicle.mass_kg'?", "more: docs/scenario-file.md"),
     "randomize a list": (GOAL + '[randomize]\n"vehicle.outline_m" = [1, 2]\n', "case.toml:8",
                          "unknown key 'vehicle.outline_m'", "vehicle.mass_kg"),
     "randomize a rate": (GOAL + '[randomize]\n"sensors.lidar.rate_hz" = [1, 2]\n', "case.toml:8",

@@ -84,14 +84,15 @@ def test_set_value_checks_like_a_file_and_leaves_the_rest(folder: Path) -> None:
 
 def test_another_controller_takes_the_parameters_of_the_old_one_with_it(folder: Path) -> None:
     text = (
-        HEAD + GOAL + "[control.parameters]\nsafe_distance_m = 9.0\ncruise_speed_m_s = 3.0\n"
+        HEAD + GOAL + "[control.parameters]\nsafe_distance_m = 9.0\ncruise_speed_m_s = 3.0\nturn_time_s = 1.0\n"
         '[randomize]\n"control.parameters.turn_time_s" = [1.0, 2.0]\n"vehicle.mass_kg" = [900.0, 1000.0]\n'
     )
     other = loads(folder, text, "control.parameters.cruise_speed_m_s=4", "control.controller=straight")
     assert other.control.parameters == {"cruise_speed_m_s": 4}
     assert list(other.randomize) == ["vehicle.mass_kg"]
     same = loads(folder, text, "control.controller=sector")
-    assert same.control.parameters == {"safe_distance_m": 9.0, "cruise_speed_m_s": 3.0}
+    assert same.control.parameters == {"safe_distance_m": 9.0, "cruise_speed_m_s": 3.0, "turn_time_s": 1.0}
+    assert list(same.randomize) == ["control.parameters.turn_time_s", "vehicle.mass_kg"]
     whole = loads(folder, text, "control.parameters={cruise_speed_m_s=2.0}", "control.controller=straight")
     assert whole.control.parameters == {"cruise_speed_m_s": 2.0}
     assert set_value(same, "control.controller", "straight").control.parameters == {}
@@ -100,6 +101,6 @@ def test_another_controller_takes_the_parameters_of_the_old_one_with_it(folder: 
         same, {"control.parameters.cruise_speed_m_s": [4.0], "control.controller": ["sector", "straight"]}
     )
     assert [point.control.parameters for _, point in points] == [
-        {"safe_distance_m": 9.0, "cruise_speed_m_s": 4.0},
+        {"safe_distance_m": 9.0, "cruise_speed_m_s": 4.0, "turn_time_s": 1.0},
         {"cruise_speed_m_s": 4.0},
     ]

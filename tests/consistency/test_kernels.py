@@ -5,6 +5,7 @@ Kernels are compared by their hashes, which cover every literal; whether one lay
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from small_scenarios import ROUGH, scenario
 
-from fieldworthy.core.engine import KernelCounter, load_engine
+from fieldworthy.core.engine import KernelCounter, frozen, load_engine
 from fieldworthy.scenario import Scenario
 from fieldworthy.scenario.build import build
 from fieldworthy.world import compact, start, step
@@ -104,3 +105,18 @@ def test_more_steps_of_a_world_compile_nothing(tmp_path: Path) -> None:
             state, _ = step(world, state)
     assert counter.compiled == 0
     assert counter.launched > 0
+
+
+def test_no_garbage_is_collected_while_a_kernel_is_recorded() -> None:
+    # Arrays of an old world that are freed then end the process.
+    engine = load_engine("f32")
+    seen = []
+
+    def one_more(x: Any) -> Any:
+        seen.append(gc.isenabled())
+        return x + 1.0
+
+    assert gc.isenabled()
+    assert np.asarray(frozen(one_more)(engine.floats(np.zeros(3)))).tolist() == [1.0, 1.0, 1.0]
+    assert seen == [False]
+    assert gc.isenabled()

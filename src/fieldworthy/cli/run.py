@@ -22,7 +22,8 @@ def overrides(trials: int | None, seed: int | None, settings: tuple[str, ...]) -
 
 
 scenario_options = [
-    click.option("--seed", type=click.IntRange(min=0), metavar="S", help="Seed of everything random; default: the scenario's."),
+    click.option("--seed", type=click.IntRange(min=0), metavar="S",
+                 help="Seed of everything random; default: the scenario's."),
     click.option("--set", "settings", multiple=True, metavar="PATH=VALUE",
                  help="Override one value, e.g. sensors.lidar.noise_m=0.1; may be given again."),
     click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder for the results."),

@@ -9,6 +9,7 @@ FIELDWORTHY_THREADS (worker threads of the LLVM device; default: all cores).
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 from collections.abc import Callable
@@ -162,7 +163,20 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
     import drjit as dr
 
     # Lane counts shrink while trials end; each new pattern of equal widths is one more recording, which is no fault.
-    return dr.freeze(function, warn_after=1000, auto_opaque=False)
+    recorded = dr.freeze(function, warn_after=1000, auto_opaque=False)
+
+    def call(*arguments: Any) -> Any:
+        # Worlds are cyclic. If the garbage collector frees arrays of an old one in the middle of a recording, Dr.Jit
+        # 1.5 ends the process ("enqueue_host_func(): this function cannot be recorded").
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return recorded(*arguments)
+        finally:
+            if collecting:
+                gc.enable()
+
+    return call
 
 
 def take(tree: Any, lane: Any) -> Any:

@@ -2,9 +2,10 @@
 
 Source: "Unity-Ros2 기반 무인보트 충돌 회피 시뮬레이터 개발" (a collision avoidance simulator for an
 uncrewed boat), section 3.3; called seed A in this package.
-Rule: of the points within ±beta of the bow take the least range r_front. Below the safe distance compare the left (azimuth < 0) and the right half by mean range, or by how many points they hold, and turn to the freer
-one for a time, turning before moving; with a preference for starboard if COLREGs are to be honoured. When nothing is
-ahead any more, return to the course.
+Rule: of the points within ±beta of the bow take the least range r_front. Below the safe distance compare the left
+(azimuth < 0) and the right half by mean range, or by how many points they hold, and turn to the freer one for a time,
+turning before moving; with a preference for starboard if COLREGs are to be honoured. When nothing is ahead any more,
+return to the course.
 Known trouble, shown and not mended: it forgets what left the sector, turns back into it, and oscillates in narrows.
 """
 

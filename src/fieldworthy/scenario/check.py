@@ -18,12 +18,9 @@ from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import closest, did_you_mean, same_quantity
 from fieldworthy.core.toml_file import Places, key_of
 from fieldworthy.core.toml_lines import Path
-from fieldworthy.scenario.wording import a_type, shown_at
+from fieldworthy.scenario.wording import a_type, shown_at, some_of
 
 T = TypeVar("T", bound=msgspec.Struct)
-
-_MOST_KEYS = 12
-"""Of a list of valid names that a message shows."""
 
 _LARGEST = 1e30
 """Of floating-point numbers: more would be infinite on the 32-bit engine."""
@@ -35,7 +32,7 @@ class Report:
     def __init__(self, places: Places, documented: str = "docs/scenario-file.md") -> None:
         self.places = places
         self.documented = documented
-        """Where all keys stand, for messages that name some of them; may be empty."""
+        """Where all keys are listed, for messages that name some; may be empty."""
         self.found: list[tuple[int, Problem]] = []
 
     def add(self, path: Path, what: str, valid: str = "") -> None:
@@ -175,28 +172,17 @@ def _check_struct(value: Any, kind: inspect.StructType, path: Path, report: Repo
         )
 
 
-def some_of(names: list[str], documented: str = "") -> str:
-    """The first names of a list, how many there are more, and where those stand."""
-    if len(names) <= _MOST_KEYS:
-        return ", ".join(names)
-    rest = f"… and {len(names) - _MOST_KEYS} more" + (f": {documented}" if documented else "")
-    return f"{', '.join(names[:_MOST_KEYS])}, {rest}"
-
-
-def unknown_key(path: Path, valid: list[str], report: Report, documented: str | None = None) -> None:
-    """Report a key that nothing knows, with the name that was probably meant and a dozen of the valid ones.
-
-    documented: where the others stand, by default what the report says.
-    """
+def unknown_key(path: Path, valid: list[str], report: Report, listed: str | None = None) -> None:
+    """Report a key that nothing knows, what was probably meant, and a dozen valid ones (`listed`: where all are)."""
     key = str(path[-1])
     units = same_quantity(key, valid)
     if units and closest(key, valid):
         hint = f"; this quantity is given as {' or '.join(repr(name) for name in units)}"
     else:
         hint = did_you_mean(key, valid)
-    likely = units if units and closest(key, valid) else [name for name in [closest(key, valid)] if name]
-    where = report.documented if documented is None else documented
-    report.add(path, f"unknown key '{key}'{hint}", some_of([*likely, *(x for x in valid if x not in likely)], where))
+    likely = units or [name for name in valid if name == closest(key, valid)]
+    ordered = [*likely, *(name for name in valid if name not in likely)]  # so that what was meant is among those shown
+    report.add(path, f"unknown key '{key}'{hint}", some_of(ordered, report.documented if listed is None else listed))
 
 
 def _needed(own: dict[str, inspect.Field], missing: list[str], keys: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Mistakes that a map file can hold and still be valid: features at the wrong end of the world, kinds that nobody knows."""
+"""Mistakes that a map can hold and still be valid GeoJSON: features far from all others, kinds that nothing knows."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _problem(found: MapFile, index: int, label: str, place: LonLat, zero: LonLat
         "longitude and latitude may be swapped, [reference] may be wrong, or the map has to be cut"
     )  # fmt: skip
     return Problem(
-        f"{found.path} feature {index} ({label})",
-        f"[{place[0]:.10g}, {place[1]:.10g}] is {_distance_m(place, zero) / 1000:.0f} km from {name} "
+        f"{found.path} feature {index}",
+        f"{label}: [{place[0]:.10g}, {place[1]:.10g}] is {_distance_m(place, zero) / 1000:.0f} km from {name} "
         f"[{zero[0]:.10g}, {zero[1]:.10g}] ({hint})",
         f"[longitude, latitude] within {FAR_M / 1000:g} km",
     )

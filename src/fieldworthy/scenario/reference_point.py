@@ -79,7 +79,7 @@ def _reference(data: dict[str, Any]) -> tuple[float, float] | None:
 
 
 def _check_map(data: dict[str, Any], folder: pathlib.Path, report: Report) -> tuple[float, float] | None:
-    """Read the map once, so that its problems come with the scenario's; returns the reference, by default its centre."""
+    """Read the map once, so that its problems come with the scenario's; returns the reference (default: its centre)."""
     name = data.get("obstacles_geojson")
     if not isinstance(name, str):
         return None

@@ -124,7 +124,7 @@ def fill_vehicle(data: dict[str, Any], folder: pathlib.Path, report: Report) -> 
     filled = dict(entry.values)
     for name, value in own.items():
         if name not in entry.values:
-            unknown_key(("vehicle", "set", name), list(entry.values), report, f"fieldworthy catalogue {entry.name}")
+            unknown_key(("vehicle", "set", name), list(entry.values), report, "the catalogue file")
             continue
         wrong, valid = vehicle_value_problem(entry, name, value)
         if wrong:

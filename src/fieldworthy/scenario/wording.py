@@ -7,6 +7,17 @@ from typing import Any
 from fieldworthy.core.toml_file import key_of
 from fieldworthy.core.toml_lines import Path
 
+_MOST_NAMES = 12
+"""Of a list of valid names that a message shows."""
+
+
+def some_of(names: list[str], documented: str = "") -> str:
+    """The first names of a list, how many there are more, and where those stand."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    rest = f"… and {len(names) - _MOST_NAMES} more" + (f": {documented}" if documented else "")
+    return f"{', '.join(names[:_MOST_NAMES])}, {rest}"
+
 
 def shown(name: str, value: Any) -> str:
     """`name = value`, shortened."""

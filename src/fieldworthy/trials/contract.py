@@ -146,7 +146,7 @@ class _ReadTwice:
                 _same(
                     {name: np.asarray(values) for name, values in one.items()},
                     {name: np.asarray(values) for name, values in two.items()},
-                    f"sensor '{self.name}' reads otherwise when asked twice for the same moment: a hidden state; valid: "
+                    f"sensor '{self.name}' reads otherwise when asked twice for the same moment: hidden state; valid: "
                     "readings from truth, noise and memory only; keep values in `memory`, not in self",
                 )
         return first

@@ -62,9 +62,8 @@ def scenario_notes(scenario: Scenario) -> list[str]:
     """What can be known before anything is flown. Raises: ScenarioError when the map cannot be read."""
     notes = map_notes(scenario)
     if scenario.trials > 1 and nothing_varies(scenario):
-        notes.append(
-            f"all {scenario.trials} trials will be the same: nothing in the scenario varies; add spread_* or [randomize]"
-        )
+        why = "nothing in the scenario varies; add spread_* or [randomize]"
+        notes.append(f"all {scenario.trials} trials will be the same: {why}")
     return notes
 
 

@@ -246,6 +246,7 @@ def test_ctrl_c_keeps_the_finished_trials(tmp_path: Path) -> None:
     answer = json.loads(out)
     assert 0 < answer["finished"] < 200
     assert f"{answer['finished']} of 200 trials had finished and are kept" in err
+    assert "not a fair sample" in err
     facts = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     assert facts["interrupted"]
     assert len((tmp_path / "run" / "trials.csv").read_text().splitlines()) == answer["finished"] + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 from scenario_texts import GOAL, HEAD, folder_with_boat, only_problem  # noqa: F401
 
 from fieldworthy.cli import main as cli_main
-from fieldworthy.cli.show import FIGURES, figures, other_outcomes, stop_sentence
+from fieldworthy.cli.show import FIGURES, figures, other_outcomes, stop_sentence, summary_table
 from fieldworthy.cli.sweep import parse_vary
 from fieldworthy.scenario import load
 from fieldworthy.trials.campaign import fly
@@ -59,11 +61,22 @@ SUMMARY: dict[str, Any] = {
 
 
 def test_every_outcome_is_in_the_table() -> None:
-    row = dict(zip(FIGURES, figures(SUMMARY), strict=True))
+    row = figures(SUMMARY)
+    assert tuple(row) == FIGURES
     assert row["other"] == "5 timeout, 1 non-finite"
     assert row["95 % interval"] == "94 to 99 %"
     assert row["mean time"] == "–"
     assert other_outcomes({"outcomes": {"goal": 3, "collision": 2, "timeout": 0}}) == "0"
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_no_word_of_the_table_is_cut(width: int) -> None:
+    console = Console(width=width, file=io.StringIO())
+    console.print(summary_table({"sensors.lidar.noise_m": ["0.05"]}, [SUMMARY], width))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "…" not in text
+    for word in ("success", "interval", "collisions", "other", "94 to 99 %", "timeout", "97.0 %"):
+        assert word in text, text
 
 
 def test_run_and_sweep_have_the_same_columns(still: Path, tmp_path: Path) -> None:

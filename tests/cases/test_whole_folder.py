@@ -122,6 +122,20 @@ def test_figures_that_cannot_be_written_are_still_shown(here: Path, monkeypatch:
     assert not list(here.iterdir())
 
 
+def test_a_report_that_fails_costs_nothing_else(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(part: Path, shown_as: Path) -> None:
+        raise ZeroDivisionError("float division by zero")
+
+    monkeypatch.setattr("fieldworthy.trials.save.write_report", broken)
+    done = command("run", "../short.toml", "--out", "kept")
+    assert done.exception is None
+    assert "the report could not be drawn (ZeroDivisionError" in done.output + capsys.readouterr().err
+    assert (here / "kept" / "trials.csv").is_file()
+    assert not (here / "kept" / "report.html").exists()
+
+
 def stop_at(number: int, how: str) -> Callable[..., Any]:
     """A `fly` that is interrupted at the given call, inside (as `stopped_by`) or outside of it."""
     fly, calls = campaign.fly, [0]

@@ -101,6 +101,7 @@ def _show(summary: dict[str, Any], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(summary))
         return
-    stdout().print(summary_table([summary]))
+    console = stdout()
+    console.print(summary_table({"scenario": [summary["scenario"]]}, [summary], console.width))
     if summary["report"]:
         click.echo(f"report: {summary['report']}")

@@ -94,21 +94,35 @@ FIGURES = ("trials", "success", "95 % interval", "collisions", "other", "mean ti
            "speed")  # fmt: skip
 """Columns of every table of campaigns."""
 
+WIDE_ONLY = ("mean clearance", "speed")
+"""Columns that a terminal narrower than WIDE characters goes without, so that nothing is cut."""
+WIDE = 116
 
-def figures(summary: dict[str, Any]) -> list[str]:
-    """A campaign's cells, one for each of FIGURES."""
+
+def add_figures(table: Table, width: int) -> tuple[str, ...]:
+    """Add the columns of FIGURES that have room in a terminal of this width; returns their names."""
+    wide = width >= WIDE
+    names = tuple(name for name in FIGURES if wide or name not in WIDE_ONLY)
+    for name in names:
+        head = name if wide else "\n".join(name.rsplit(" ", 1))
+        table.add_column(head, justify="right", no_wrap=name != "other", overflow="fold")
+    return names
+
+
+def figures(summary: dict[str, Any]) -> dict[str, str]:
+    """A campaign's cells by the names of FIGURES."""
     s, interval = summary, summary["success"]["ci95"]
-    return [
-        str(s["finished"]) if s["finished"] == s["trials"] else f"{s['finished']} of {s['trials']}",
-        percent(s["success"]["rate"]),
-        "–" if interval is None else f"{100 * interval[0]:.0f} to {100 * interval[1]:.0f} %",
-        str(s["collisions"]),
-        other_outcomes(s),
-        number(s["time_s"]["mean"], "s"),
-        number(s["clearance_m"]["min"], "m", 2),
-        number(s["clearance_m"]["mean"], "m", 2),
-        f"{s['sim_s'] / s['wall_s'] if s['wall_s'] else 0.0:.0f}x",
-    ]
+    return {
+        "trials": str(s["finished"]) if s["finished"] == s["trials"] else f"{s['finished']} of {s['trials']}",
+        "success": percent(s["success"]["rate"]),
+        "95 % interval": "–" if interval is None else f"{100 * interval[0]:.0f} to {100 * interval[1]:.0f} %",
+        "collisions": str(s["collisions"]),
+        "other": other_outcomes(s),
+        "mean time": number(s["time_s"]["mean"], "s"),
+        "min clearance": number(s["clearance_m"]["min"], "m", 2),
+        "mean clearance": number(s["clearance_m"]["mean"], "m", 2),
+        "speed": f"{s['sim_s'] / s['wall_s'] if s['wall_s'] else 0.0:.0f}x",
+    }
 
 
 def other_outcomes(summary: dict[str, Any]) -> str:
@@ -132,11 +146,13 @@ def stop_sentence(stopped_by: str, kept: str, unfair: bool) -> str:
     return f"stopped by {stopped_by}: {kept}{warning if unfair else ''}"
 
 
-def summary_table(summaries: list[dict[str, Any]], title: str = "") -> Table:
-    """Campaigns as rows."""
-    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for name in ("scenario", *FIGURES):
-        table.add_column(name, justify="left" if name == "scenario" else "right")
-    for summary in summaries:
-        table.add_row(summary["scenario"], *figures(summary))
+def summary_table(columns: dict[str, list[str]], summaries: list[dict[str, Any]], width: int) -> Table:
+    """Campaigns as rows: the given columns, which may fold, then their figures."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, justify="left" if name == "scenario" else "right", overflow="fold")
+    names = add_figures(table, width)
+    for row, summary in enumerate(summaries):
+        cells = figures(summary)
+        table.add_row(*(values[row] for values in columns.values()), *(cells[name] for name in names))
     return table

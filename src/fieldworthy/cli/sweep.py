@@ -56,9 +56,7 @@ def command(
 
     Every point flies the same trials with the same seed, so that differences come from the values.
     """
-    from rich.table import Table
-
-    from fieldworthy.cli.show import FIGURES, figures, notes_to_stderr, stderr, stdout, stop_sentence, watching
+    from fieldworthy.cli.show import notes_to_stderr, stderr, stdout, stop_sentence, summary_table, watching
     from fieldworthy.scenario import load
     from fieldworthy.trials.campaign import Progress
     from fieldworthy.trials.folder import command_line, default_folder, new_folder
@@ -89,12 +87,8 @@ def command(
     if as_json:
         click.echo(json.dumps({"scenario": loaded.name, "vary": vary, "points": rows, "report": report}))
     else:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in (*names, *FIGURES):
-            table.add_column(name, justify="right")
-        for row in rows:
-            table.add_row(*(str(row["values"][name]) for name in names), *figures(row))
-        stdout().print(table)
+        console, columns = stdout(), {name: [str(row["values"][name]) for row in rows] for name in names}
+        console.print(summary_table(columns, rows, console.width))
         click.echo(f"report: {report}")
     told = Counter(note for point in points for note in sameness_notes(point.result))
     notes_to_stderr(

@@ -36,7 +36,7 @@ def without_losing(write: Callable[[], object]) -> None:
     """
     try:
         write()
-    except FieldworthyError:
+    except (FieldworthyError, OSError):
         raise
     except Exception as error:
         # Whatever a report trips over, the trials behind it took longer to fly than it takes to draw them again.

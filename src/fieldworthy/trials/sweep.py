@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from fieldworthy.trials.campaign import Progress, fly
 from fieldworthy.trials.folder import command_line, provenance, write_json, write_run, write_whole
 from fieldworthy.trials.report import write_report, write_sweep_report
 from fieldworthy.trials.result import Result
+from fieldworthy.trials.save import without_losing
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +89,7 @@ def fill(
         name = f"point-{number:03d}"
         (part / name).mkdir()
         write_run(part / name, point.result, command)
-        write_report(part / name, shown_as=target / name)
+        without_losing(partial(write_report, part / name, shown_as=target / name))
         rows.append({"values": point.values, "run": name, "summary": point.result.summary()})
     facts = provenance(points[0].result, command) if points else {}
     asked = math.prod(len(values) for values in vary.values())
@@ -106,7 +108,7 @@ def fill(
     }
     write_json(part / "sweep.json", data)
     _write_table(part / "sweep.csv", list(vary), points)
-    write_sweep_report(part)
+    without_losing(partial(write_sweep_report, part))
 
 
 def _write_table(path: Path, names: list[str], points: Sequence[Point]) -> None:

@@ -39,7 +39,7 @@ def command(trials: int, out: Path | None) -> None:
     """Fly the three scenarios of the LiDAR boat paper, B twice (5 and 35 obstacles), and compare with its table."""
     from rich.table import Table
 
-    from fieldworthy.cli.show import number, percent, stderr, stdout, watching
+    from fieldworthy.cli.show import number, other_outcomes, percent, stderr, stdout, watching
     from fieldworthy.scenario import load
     from fieldworthy.trials.campaign import fly
     from fieldworthy.trials.folder import command_line, default_folder, new_folder
@@ -49,7 +49,17 @@ def command(trials: int, out: Path | None) -> None:
     folder = out or default_folder("demo")
     began = time.monotonic()
     table = Table(box=None, pad_edge=False, header_style="bold", title="Paper and ours", title_justify="left")
-    for name in ("", "scenario", "paper: success", "ours", "95 % interval", "paper: time", "ours", "collisions"):
+    for name in (
+        "",
+        "scenario",
+        "paper: success",
+        "ours",
+        "95 % interval",
+        "paper: time",
+        "ours",
+        "collisions",
+        "other",
+    ):
         table.add_column(name, justify="right" if "ours" in name or "paper" in name or "%" in name else "left")
     flown: list[DemoRow] = []
     stopped = ""
@@ -75,7 +85,7 @@ def command(trials: int, out: Path | None) -> None:
             table.add_row(
                 row.label, row.scenario, _range(row.success, 100, "%"), percent(s["success"]["rate"]),
                 f"{100 * low:.0f} to {100 * high:.0f} %", _range(row.time_s, 1, "s"), number(s["time_s"]["mean"], "s"),
-                str(s["collisions"]),
+                str(s["collisions"]), other_outcomes(s),
             )  # fmt: skip
             stderr().print(f"{row.label}: {s['success']['count']} of {s['finished']} reached the goal")
         if flown:

@@ -116,6 +116,18 @@ def test_a_controller_that_works_in_place_moves_nothing(tmp_path: Path) -> None:
     assert np.array_equal(mine.tracks["north_m"], fly(own, 2).tracks["north_m"], equal_nan=True)
 
 
+def test_a_driver_that_works_in_place_on_a_frame_changes_no_state() -> None:
+    world = fw.build(fw.load("boat-buoy", ["control.controller=straight"]), 2).world
+    state = start(world)
+    for _ in range(2):
+        state, frame = step(world, state)
+    for values in (*frame.values.values(), frame.row):
+        values[...] = 9
+    assert np.asarray(state.row).tolist() == [0, 1]
+    assert np.asarray(state.command.surge_m_s).tolist() == [5.0, 5.0]
+    assert (np.asarray(state.vehicle.north_m) < 3.0).all()
+
+
 @pytest.mark.parametrize("value", ["float('inf')", "-float('inf')", "float('nan')", "1e39"])
 def test_a_command_that_is_not_finite_ends_its_trial(tmp_path: Path, value: str) -> None:
     result = fly(fw.load(written(tmp_path, PLAIN, IN_PLACE.replace("COMMAND", value))), 1)

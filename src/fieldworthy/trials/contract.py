@@ -14,8 +14,6 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.world import State, World, advance, compact, decide, start
 from fieldworthy.world.decide import Decision
 
-COMMANDS = ("cmd_surge_m_s", "cmd_yaw_rate_rad_s", "mode")
-
 TRIALS = 3
 DURATION_S = 2.0
 
@@ -84,7 +82,7 @@ def _answers(scenario: Scenario, trials: list[int], drop_first: bool = False) ->
                 decision = _asked_twice(world, state)
         state, frame = advance(world, state, decision)
         rows.append(frame)
-    watched = [key for key in rows[-1].values if key in COMMANDS or "." in key]
+    watched = [key for key in rows[-1].values if _is_command(key) or "." in key]
     found = {}
     for key in watched:
         # A sensor that is heard late is missing from the first rows.
@@ -92,7 +90,7 @@ def _answers(scenario: Scenario, trials: list[int], drop_first: bool = False) ->
         found[key] = np.full((len(heard), len(trials)), np.nan)
         for sample, frame in enumerate(heard):
             found[key][sample, frame.row] = frame.values[key]
-            if key in COMMANDS and not np.isfinite(frame.values[key]).all():
+            if _is_command(key) and not np.isfinite(frame.values[key]).all():
                 odd = frame.values[key][~np.isfinite(frame.values[key])][0]
                 raise FieldworthyError(
                     f"controller '{scenario.control.controller}' answers {key} = {odd}; valid: finite numbers"
@@ -150,6 +148,11 @@ class _ReadTwice:
                     "readings from truth, noise and memory only; keep values in `memory`, not in self",
                 )
         return first
+
+
+def _is_command(key: str) -> bool:
+    """Whether a track is a part of the controller's answer, whatever the vehicle."""
+    return key.startswith("cmd_") or key == "mode"
 
 
 def _copied(value: Any) -> Any:

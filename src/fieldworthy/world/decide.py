@@ -13,7 +13,7 @@ from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.struct import where
 from fieldworthy.sensors.scan import to_numpy
 from fieldworthy.world.course import RUNNING, Standing
-from fieldworthy.world.sense import at_rows, copied, naming_the_plug_in
+from fieldworthy.world.sense import at_rows, checked_answer, copied, naming_the_plug_in, refuse_undeclared
 from fieldworthy.world.state import State, World
 
 Decision = tuple[Any, Any, dict[str, Any]]
@@ -105,7 +105,7 @@ def decision_of(world: World, state: State, command: Command) -> Decision:
     flying = np.asarray(state.standing.outcome) == RUNNING
 
     def held(name: str, before: Any) -> Any:
-        new = checked_answer(_field(command, name), name, state.lanes)
+        new = checked_answer("the controller", name, _field(command, name), state.lanes)
         return world.engine.floats(np.where(flying, new, np.asarray(before)))
 
     given = world.vehicle.command(**{name: held(name, getattr(state.command, name)) for name in command_names(world)})
@@ -114,7 +114,7 @@ def decision_of(world: World, state: State, command: Command) -> Decision:
         raise FieldworthyError(f"the controller's 'mode' does not fit; valid: -{MODE_MAX} to {MODE_MAX}")
     memory = dict(state.memory)
     for name, values in _kept(command, state.memory).items():
-        new = checked_answer(values, f"memory['{name}']", state.lanes)
+        new = checked_answer("the controller", f"memory['{name}']", values, state.lanes)
         memory[name] = np.where(flying, new, state.memory[name])
     return given, mode, memory
 
@@ -134,13 +134,7 @@ def _kept(command: Any, memory: dict[str, Any]) -> dict[str, Any]:
         raise FieldworthyError(
             f"the controller's 'memory' is {type(kept).__name__}; valid: a dictionary of names and values, or nothing"
         )
-    for name in kept:
-        if name not in memory:
-            known = ", ".join(memory) or "nothing"
-            raise FieldworthyError(
-                f"the controller keeps '{name}', which its `memory` does not declare; it has {known}"
-            )
-    return kept
+    return refuse_undeclared("the controller", kept, memory)
 
 
 def _field(command: Any, name: str) -> Any:
@@ -150,21 +144,6 @@ def _field(command: Any, name: str) -> Any:
         raise FieldworthyError(
             f"the controller's command() answered {type(command).__name__} without '{name}'; valid: a "
             "fieldworthy.Command(surge_m_s=…, yaw_rate_rad_s=…)"
-        ) from None
-
-
-def checked_answer(values: Any, name: str, lanes: int) -> np.ndarray[Any, Any]:
-    """One part of a command as an array (lanes,) of its own.
-
-    Raises: FieldworthyError when it has another shape. Values that are not finite end their trials.
-    """
-    try:
-        return np.broadcast_to(np.asarray(values, dtype=np.float64), (lanes,)).copy()
-    except OverflowError:
-        raise FieldworthyError(f"the controller's '{name}' is too large for a number of 64 bits") from None
-    except (TypeError, ValueError):
-        raise FieldworthyError(
-            f"the controller's '{name}' has shape {np.shape(values)}; valid: one number, or ({lanes},)"
         ) from None
 
 

@@ -107,9 +107,7 @@ def move(
         pose = vehicle.pose(new, medium, t_s, p)
         flown_m = vehicle.speed_m_s(new) * dt_s
         gap = gap_m(engine, hull, around.tables, masks, row, lane, pose, t_s)
-        ahead = judge(
-            engine, around.course, standing, pose.pos_ned_m, gap, flown_m, sound, now, end
-        )  # fmt: skip
+        ahead = judge(engine, around.course, standing, pose.pos_ned_m, gap, flown_m, sound, now, end)
         write_pose(track, pose, now, lane, active)
         return i + 1, new, rest, where(active, ahead, standing)
 

@@ -61,15 +61,9 @@ def sense(extra: ExtraSensor, state: ExtraState, truth: Truth, tick: int, row: N
             # A copy: a sensor may work in place, and the next one reads the same truth.
             mine = copy.deepcopy(replace(truth, memory=memory))
             answer = extra.sensor.read(mine, noise, at_rows(extra.parameters, row))
-        lanes = len(row)
-        values = {name: _checked(extra, name, value, lanes) for name, value in _part(extra, answer, "values").items()}
-        kept = {name: _checked(extra, name, value, lanes) for name, value in _part(extra, answer, "memory").items()}
-        unknown = [name for name in kept if name not in memory]
-        if unknown:
-            raise FieldworthyError(
-                f"sensor '{extra.name}' keeps '{unknown[0]}', which its `memory` does not declare; "
-                f"it has {', '.join(memory) or 'nothing'}"
-            )
+        lanes, who = len(row), f"sensor '{extra.name}'"
+        values = _checked_all(who, _part(extra, answer, "values"), lanes)
+        kept = _checked_all(who, refuse_undeclared(who, _part(extra, answer, "memory"), memory), lanes)
         memory = {**memory, **kept}
         waiting = (*waiting, (tick + extra.latency, Delivered(truth.t_s, values)))
     arrived = [reading for due, reading in waiting if due <= tick]
@@ -141,10 +135,33 @@ def _part(extra: ExtraSensor, answer: Any, name: str) -> dict[str, Any]:
     return part
 
 
-def _checked(extra: ExtraSensor, name: str, values: Any, lanes: int) -> Floats:
+def _checked_all(who: str, answers: dict[str, Any], lanes: int) -> dict[str, Floats]:
+    return {name: checked_answer(who, name, values, lanes) for name, values in answers.items()}
+
+
+def checked_answer(who: str, name: str, values: Any, lanes: int) -> Floats:
+    """One part of a plug-in's answer as an array (lanes,) of its own.
+
+    Raises: FieldworthyError when it has another shape or is no number.
+    """
     try:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), (lanes,)).copy()
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise FieldworthyError(f"{who}: '{name}' is too large for a number of 64 bits") from None
+    except (TypeError, ValueError):
         raise FieldworthyError(
-            f"sensor '{extra.name}': '{name}' has shape {np.shape(values)}; valid: one number, or ({lanes},)"
+            f"{who}: '{name}' has shape {np.shape(values)}; valid: one number, or ({lanes},)"
         ) from None
+
+
+def refuse_undeclared(who: str, kept: dict[str, Any], memory: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plug-in wants to keep, if its class declares it.
+
+    Raises: FieldworthyError for other names.
+    """
+    unknown = [name for name in kept if name not in memory]
+    if unknown:
+        raise FieldworthyError(
+            f"{who} keeps '{unknown[0]}', which its `memory` does not declare; it has {', '.join(memory) or 'nothing'}"
+        )
+    return kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from fieldworthy.environment.primitives import Table
 from fieldworthy.sensors.scan import thinned as thinned_scan
 from fieldworthy.sensors.sensor import Truth
 from fieldworthy.world.course import Standing
-from fieldworthy.world.decide import Decision, decide, first_memory
+from fieldworthy.world.decide import Decision, command_names, decide, first_memory
 from fieldworthy.world.look import look
 from fieldworthy.world.motion import Moving, Surroundings, gap_m, move, near_masks
 from fieldworthy.world.sense import first_extra, sense, thinned_extra
-from fieldworthy.world.state import CLEARANCE_HORIZON_M, Frame, State, World
+from fieldworthy.world.state import Frame, State, World
 
 LONGEST_MOVE_S = 0.25
 """Physics goes on at most this long before it looks again for what can be touched."""
@@ -30,28 +30,28 @@ def start(world: World) -> State:
     """All trials at tick 0, with the sweep that ended just then already delivered."""
     engine, rows = world.engine, len(world.trials)
     zeros = np.zeros(rows)
+    track = _first_track(world)
     state = State(
         tick=0,
         row=engine.indices(rows),
         vehicle=map_leaves(engine.floats, world.start),
         carry=map_leaves(lambda _: engine.floats(zeros), world.start),
-        command=world.vehicle.command(**{f.name: engine.floats(zeros) for f in fields(world.vehicle.command)}),
+        command=world.vehicle.command(**{name: engine.floats(zeros) for name in command_names(world)}),
         mode=engine.floats(zeros),
         standing=Standing(
             outcome=engine.integers(zeros),
             end_tick=engine.integers(zeros),
             target=engine.integers(zeros),
-            clearance_m=engine.floats(zeros + CLEARANCE_HORIZON_M),
+            clearance_m=_first_gap(world, track),
             path_m=engine.floats(zeros),
             path_rest_m=engine.floats(zeros),
         ),
-        track=_first_track(world),
+        track=track,
         memory=first_memory(world),
         scan=None,
         waiting=(),
         extra={extra.name: first_extra(extra, rows) for extra in world.extra},
     )
-    state = replace(state, standing=replace(state.standing, clearance_m=_first_gap(world, state)))
     if world.lidar is not None:
         state = replace(state, scan=look(world, state))
     return _sense(world, state)
@@ -123,18 +123,18 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
 def frame_of(world: World, state: State) -> Frame:
     """The state as NumPy arrays, by the names of the run folder."""
     values = _true_motion(world, state)
-    for name in (f.name for f in fields(world.vehicle.command)):
-        values[f"cmd_{name}"] = np.asarray(getattr(state.command, name))
-    values["clearance_m"] = np.asarray(state.standing.clearance_m)
+    for name in command_names(world):
+        values[f"cmd_{name}"] = np.array(getattr(state.command, name))
+    values["clearance_m"] = np.array(state.standing.clearance_m)
     values["mode"] = np.asarray(state.mode).astype(np.int8)
     for name, extra in state.extra.items():
         for key, heard in (extra.heard.values if extra.heard is not None else {}).items():
-            values[f"{name}.{key}"] = heard
-    return Frame(state.tick, state.tick * world.timing.dt_s, np.asarray(state.row), values, state.scan)
+            values[f"{name}.{key}"] = heard.copy()
+    return Frame(state.tick, state.tick * world.timing.dt_s, np.array(state.row), values, state.scan)
 
 
 def _true_motion(world: World, state: State) -> dict[str, NDArray[Any]]:
-    """What can be seen of the vehicle, and its height and tilt."""
+    """What can be seen of the vehicle, and its height and tilt: copies, the kernels' memory is nobody's to write."""
     engine, vehicle = world.engine, world.vehicle
 
     def kernel(track: Track, tick: Any, lane: Any, moving: Any) -> Any:
@@ -145,7 +145,7 @@ def _true_motion(world: World, state: State) -> dict[str, NDArray[Any]]:
     found = world.kernel("motion", lambda: frozen(kernel))(
         state.track, engine.counter(state.tick), world.counting(state.lanes), state.vehicle
     )
-    return {name: np.asarray(values) for name, values in found.items()}
+    return {name: np.array(values) for name, values in found.items()}
 
 
 def _sense(world: World, state: State) -> State:
@@ -177,7 +177,7 @@ def _first_track(world: World) -> Track:
     t_s = engine.floats(ticks[:, None] * world.timing.dt_s + np.zeros(rows))
     row = engine.integers(np.arange(rows) + np.zeros((slots, 1)))
     p, medium, first = take((world.vehicle_parameters, world.medium, map_leaves(engine.floats, world.start)), row)
-    still = world.vehicle.command(**{f.name: 0.0 for f in fields(world.vehicle.command)})
+    still = world.vehicle.command(**dict.fromkeys(command_names(world), 0.0))
     before = add_scaled(first, t_s, world.vehicle.rates(first, still, medium, p))
     poses = map_leaves(lambda leaf: leaf + 0.0 * t_s, world.vehicle.pose(before, medium, t_s, p))
     dr.make_opaque(poses)
@@ -192,21 +192,21 @@ def _deliver(state: State) -> State:
     return replace(state, scan=due[-1], waiting=tuple(item for item in state.waiting if item[0] > state.tick))
 
 
-def _first_gap(world: World, state: State) -> Any:
-    """Clearance at tick 0."""
+def _first_gap(world: World, track: Track) -> Any:
+    """Clearance at tick 0, of all rows."""
     import drjit as dr
 
-    engine, hull = world.engine, world.hull
-    lane = world.counting(state.lanes)
-    pose = pose_of_tick(state.track, engine.counter(0), lane)
+    engine, hull, rows = world.engine, world.hull, len(world.trials)
+    lane = world.counting(rows)
+    pose = pose_of_tick(track, engine.counter(0), lane)
     tables = _solid(world)
     masks = tuple(
-        near_masks(engine, hull, table, pose, state.row, 0.0, 0.0, world.counting(state.lanes * table.word_count))
+        near_masks(engine, hull, table, pose, lane, 0.0, 0.0, world.counting(rows * table.word_count))
         for table in tables
     )
     dr.eval(pose, masks)
-    gap = gap_m(engine, hull, tables, masks, state.row, lane, pose, 0.0)
-    dr.eval(gap)
+    gap = gap_m(engine, hull, tables, masks, lane, lane, pose, 0.0)
+    dr.make_opaque(gap)
     return gap
 
 

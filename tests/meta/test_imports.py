@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("guidance", "arms"),
     ("world",),
     ("scenario",),
-    ("trials", "links", "gap", "learn", "view"),
+    ("trials", "links", "gap", "learn", "view", "verify"),
     ("cli",),
 )
 """Lowest first. A module imports from its own package and from lower layers, never from a neighbour in its layer."""

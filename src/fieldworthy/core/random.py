@@ -119,6 +119,15 @@ def normal_pair(word_a: Word, word_b: Word, scalar_type: Any = None) -> tuple[An
     return radius * cos(angle), radius * sin(angle)
 
 
+def normals(key: Key, trial: Word, tick: Word, count: int, scalar_type: Any = None) -> tuple[Any, ...]:
+    """`count` independent standard normal scalars of a stream at a trial and tick, for words of any engine."""
+    found: list[Any] = []
+    for block in range(-(-count // 4)):
+        a, b, c, d = stream_words(key, trial, tick, block)
+        found += [*normal_pair(a, b, scalar_type), *normal_pair(c, d, scalar_type)]
+    return tuple(found[:count])
+
+
 class Stream:
     """A named source of random numbers on the host: each answer is a function of its arguments alone.
 

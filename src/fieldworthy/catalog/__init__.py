@@ -22,7 +22,16 @@ from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.core.toml_file import Places, TomlFile, read_toml
 
-FOLDERS = {"boat": "boats", "lidar": "lidars"}
+VEHICLES = ("boat", "aircraft")
+"""Kinds of vehicle."""
+
+DEVICES = ("imu", "gnss", "barometer", "magnetometer", "airspeed", "rangefinder")
+"""Kinds of device that what flies may carry."""
+
+FOLDERS = {
+    "boat": "boats", "aircraft": "aircraft", "lidar": "lidars", "battery": "batteries", "imu": "imus", "gnss": "gnss",
+    "barometer": "barometers", "magnetometer": "magnetometers", "airspeed": "airspeeds", "rangefinder": "rangefinders",
+}  # fmt: skip
 """Kind of thing to the folder of this package that holds its files."""
 
 _TOP_KEYS = ("kind", "title", "description", "values")
@@ -44,9 +53,35 @@ class CatalogEntry:
 
 
 def names(kind: str) -> list[str]:
-    """Names of the catalogue's own entries of a kind ("boat", "lidar")."""
+    """Names of the catalogue's own entries of a kind ("boat", "lidar", …)."""
     folder = resources.files(__name__) / FOLDERS[kind]
     return sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml"))
+
+
+def vehicle_kind(name_or_path: str, folder: pathlib.Path | None = None) -> str:
+    """Which of VEHICLES a model is: by its catalogue name, or by what its file says.
+
+    Raises: ScenarioError when there is no such model, or the file is of another kind.
+    """
+    if _is_path(name_or_path):
+        path = (folder or pathlib.Path()) / name_or_path
+        file = read_toml(path, str(path), "a catalogue file of a vehicle")
+        kind = file.data.get("kind")
+        if kind in VEHICLES:
+            return str(kind)
+        found = f"kind = {kind!r}" if "kind" in file.data else "missing 'kind'"
+        raise ScenarioError([Problem(file.places.where(("kind",)), f"{found}: no vehicle", " or ".join(VEHICLES))])
+    for kind in VEHICLES:
+        if name_or_path in names(kind):
+            return kind
+    known = [name for kind in VEHICLES for name in names(kind)]
+    valid = f"{', '.join(known)}, or the path of a TOML file"
+    what = f"no vehicle named '{name_or_path}'{did_you_mean(name_or_path, known)}"
+    raise ScenarioError([Problem("catalogue", what, valid)])
+
+
+def _is_path(name: str) -> bool:
+    return name.endswith(".toml") or "/" in name or "\\" in name
 
 
 def load_entry(kind: str, name_or_path: str, folder: pathlib.Path | None = None) -> CatalogEntry:
@@ -54,7 +89,7 @@ def load_entry(kind: str, name_or_path: str, folder: pathlib.Path | None = None)
 
     Something is a path if it ends in `.toml` or contains a slash.
     """
-    if name_or_path.endswith(".toml") or "/" in name_or_path or "\\" in name_or_path:
+    if _is_path(name_or_path):
         path = (folder or pathlib.Path()) / name_or_path
         return _entry(kind, path.stem, read_toml(path, str(path), f"a catalogue file of kind '{kind}'"))
     known = names(kind)

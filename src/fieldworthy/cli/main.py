@@ -21,6 +21,7 @@ COMMANDS = {
     "list": ("fieldworthy.cli.catalogue", "Built-in scenarios, boats, LiDARs and controllers."),
     "check": ("fieldworthy.cli.check", "Validate scenarios and the controllers they name."),
     "new": ("fieldworthy.cli.new", "Write a commented scenario to start from."),
+    "verify": ("fieldworthy.cli.verify", "Every model against a law or a published number."),
     "doctor": ("fieldworthy.cli.doctor", "What this machine offers: compiler, device, cores, versions."),
 }
 

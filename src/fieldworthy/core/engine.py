@@ -21,7 +21,7 @@ import numpy as np
 
 from fieldworthy.core.errors import EngineError
 from fieldworthy.core.llvm import INSTALL_LLVM, OLDEST_LLVM, find_llvm, llvm_version
-from fieldworthy.core.struct import map_leaves
+from fieldworthy.core.struct import children, rebuild
 
 Device = Literal["llvm", "cuda"]
 Precision = Literal["f32", "f64"]
@@ -180,13 +180,18 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def take(tree: Any, lane: Any) -> Any:
-    """A tree of arrays as the lanes `lane` (UInt32) see it; numbers that all lanes share stay as they are."""
+    """A tree of arrays as the lanes `lane` (UInt32) see it; numbers that all lanes share stay as they are.
+
+    So does a dataclass that says `shared: ClassVar[bool] = True`: a table that every lane looks up for itself.
+    """
     import drjit as dr
 
-    def of_lane(leaf: Any) -> Any:
-        return dr.gather(type(leaf), leaf, lane) if dr.is_array_v(leaf) and dr.width(leaf) != 1 else leaf
-
-    return map_leaves(of_lane, tree)
+    if getattr(type(tree), "shared", False):
+        return tree
+    nodes = children(tree)
+    if nodes is not None:
+        return rebuild(tree, [take(child, lane) for _, child in nodes])
+    return dr.gather(type(tree), tree, lane) if dr.is_array_v(tree) and dr.width(tree) != 1 else tree
 
 
 class KernelCounter:

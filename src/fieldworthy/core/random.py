@@ -119,11 +119,13 @@ def normal_pair(word_a: Word, word_b: Word, scalar_type: Any = None) -> tuple[An
     return radius * cos(angle), radius * sin(angle)
 
 
-def normals(key: Key, trial: Word, tick: Word, count: int, scalar_type: Any = None) -> tuple[Any, ...]:
+def normals(
+    key: Key, trial: Word, tick: Word, count: int, scalar_type: Any = None, first_block: int = 0
+) -> tuple[Any, ...]:
     """`count` independent standard normal scalars of a stream at a trial and tick, for words of any engine."""
     found: list[Any] = []
     for block in range(-(-count // 4)):
-        a, b, c, d = stream_words(key, trial, tick, block)
+        a, b, c, d = stream_words(key, trial, tick, first_block + block)
         found += [*normal_pair(a, b, scalar_type), *normal_pair(c, d, scalar_type)]
     return tuple(found[:count])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,16 @@ from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.random import stream_key
 from fieldworthy.core.timing import ticks_from_rate, ticks_from_seconds
 from fieldworthy.environment.primitives import build_tables
-from fieldworthy.environment.sea import Sea, WaveComponent
-from fieldworthy.environment.wave_spectrum import wave_table
+from fieldworthy.scenario.build_boat import build_boat
+from fieldworthy.scenario.build_flight import build_flight
 from fieldworthy.scenario.build_lidar import build_lidar
 from fieldworthy.scenario.draw import StartPose
 from fieldworthy.scenario.lay_out import bounds, draw_trials
+from fieldworthy.scenario.mover import vehicle_hull
 from fieldworthy.scenario.plug_in import load_controller, load_sensor
 from fieldworthy.scenario.scene_mesh import ray_mesh
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.scenario.values import Values
-from fieldworthy.vehicles.boat import BOAT, BoatParameters, BoatState
-from fieldworthy.vehicles.hull import Hull, hull
 from fieldworthy.world.course import Course, CourseLanes
 from fieldworthy.world.sense import ExtraSensor
 from fieldworthy.world.state import Timing, World
@@ -59,29 +58,27 @@ def build(scenario: Scenario, trials: int | Sequence[int] | None = None, *, full
         raise ScenarioError(Problem("trials", "no trial to fly", "a number of trials > 0"))
     engine = load_engine(scenario.precision)
     values = Values(scenario, numbers)
-    boat_hull = _hull(scenario)
+    outline = vehicle_hull(scenario)
     controller, parameters = load_controller(scenario)
     course = _course(scenario)
-    layouts, starts, redrawn = draw_trials(scenario, numbers, boat_hull, course)
+    layouts, starts, redrawn = draw_trials(scenario, numbers, outline, course)
     timing = _timing(scenario)
     lidar, shape = build_lidar(engine, scenario, values, timing, controller, full_sweep)
-    moving_sea = _sea(engine, scenario, values, numbers)
+    make = build_boat if scenario.vehicle.kind == "boat" else build_flight
+    mover = make(engine, scenario, values, numbers, starts)
     world = World(
         engine=engine,
         trials=numbers,
         timing=timing,
         course=course,
-        course_lanes=_course_lanes(engine, course),
-        hull=boat_hull,
-        vehicle=BOAT,
-        vehicle_parameters=BoatParameters(
-            **{
-                f.name: values.lanes(engine, f"vehicle.{f.name}", scenario.vehicle.values[f.name])
-                for f in fields(BoatParameters)
-            }
-        ),
-        medium=moving_sea,
-        start=_start(scenario, starts),
+        course_lanes=_course_lanes(engine, course, mover.start_up_m, starts),
+        hull=outline,
+        vehicle=mover.vehicle,
+        vehicle_parameters=mover.parameters,
+        medium=mover.medium,
+        start=mover.start,
+        readings=mover.readings,
+        periods=mover.periods,
         layouts=layouts,
         tables=build_tables(engine, layouts),
         lidar=lidar,
@@ -96,12 +93,6 @@ def build(scenario: Scenario, trials: int | Sequence[int] | None = None, *, full
     )
     values.refuse_unread()
     return Built(world, redrawn, values.drawn)
-
-
-def _hull(scenario: Scenario) -> Hull:
-    values: dict[str, Any] = dict(scenario.vehicle.values)
-    where = f"[vehicle] outline_m of {scenario.vehicle.model}"
-    return hull(values["outline_m"], values["draft_m"], values["air_draft_m"], where)
 
 
 def _course(scenario: Scenario) -> Course:
@@ -120,22 +111,46 @@ def _course(scenario: Scenario) -> Course:
                 f'coordinates within {FARTHEST_F32_M:.0f} m, or precision = "f64"',
             )
         )
+    flies = scenario.vehicle.kind != "boat"
+    usual = 1.0 if scenario.vehicle.values.get("autopilot") == "fixed-wing" else 0.0
     return Course(
         north_m=tuple(t.north_m for t in targets),
         east_m=tuple(t.east_m for t in targets),
         radius_m=tuple(t.radius_m for t in targets),
         area_north_m=north,
         area_east_m=east,
+        up_m=tuple(t.up_m or 0.0 for t in targets) if flies else None,
+        ceiling_m=(scenario.area.ceiling_m if scenario.area else None) or 1.0e9,
+        hold=tuple(ticks_from_seconds(t.hold_s or 0.0, scenario.dt_s, "hold_s") for t in targets) if flies else None,
+        wishes={
+            "target_speed_m_s": tuple(t.speed_m_s or 0.0 for t in targets),
+            "target_heading_rad": tuple(
+                math.nan if t.heading_deg is None else math.radians(t.heading_deg) for t in targets
+            ),
+            "target_way": tuple({"hover": 0.0, "wing": 1.0, None: usual}[t.way] for t in targets),
+        }
+        if flies
+        else {},
     )
 
 
-def _course_lanes(engine: Engine, course: Course) -> CourseLanes:
+def _course_lanes(
+    engine: Engine, course: Course, start_up_m: NDArray[np.float64] | None, starts: list[StartPose]
+) -> CourseLanes:
+    flies = course.up_m is not None
     return CourseLanes(
         north_m=engine.floats(course.north_m),
         east_m=engine.floats(course.east_m),
         radius_m=engine.floats(course.radius_m),
         count=engine.counter(len(course.north_m)),
         area=tuple(engine.scalar(x) for x in (*course.area_north_m, *course.area_east_m)),
+        up_m=engine.floats(course.up_m) if flies else None,
+        ceiling_m=engine.scalar(course.ceiling_m) if flies else None,
+        hold=engine.integers(course.hold) if flies else None,
+        wishes={name: engine.floats(numbers) for name, numbers in course.wishes.items()},
+        start_north_m=engine.floats([s.north_m for s in starts]) if flies else None,
+        start_east_m=engine.floats([s.east_m for s in starts]) if flies else None,
+        start_up_m=engine.floats(start_up_m) if flies else None,
     )
 
 
@@ -146,45 +161,8 @@ def _timing(scenario: Scenario) -> Timing:
         dt_s=dt,
         end=math.ceil(scenario.duration_s / dt - 1e-9),
         control=ticks_from_rate(scenario.control.rate_hz, dt, "control.rate_hz"),
-        sweep=ticks_from_rate(lidar.rate_hz, dt, "sensors.lidar.rate_hz"),
-        latency=ticks_from_seconds(lidar.latency_s, dt, "sensors.lidar.latency_s"),
-    )
-
-
-def _sea(engine: Engine, scenario: Scenario, values: Values, trials: NDArray[np.uint32]) -> Sea:
-    sea = scenario.sea
-
-    def vector(speed: str, angle: str, turn_rad: float) -> tuple[Any, Any]:
-        size = np.asarray(values.numbers(f"sea.{speed}", getattr(sea, speed)))
-        towards = np.radians(values.numbers(f"sea.{angle}", getattr(sea, angle))) + turn_rad
-        return engine.floats(size * np.cos(towards)), engine.floats(size * np.sin(towards))
-
-    current = vector("current_speed_m_s", "current_towards_deg", 0.0)
-    wind = vector("wind_speed_m_s", "wind_from_deg", math.pi)
-    waves: tuple[WaveComponent, ...] = ()
-    if sea.waves is not None and sea.waves.height_m > 0.0:
-        w = sea.waves
-        table = wave_table(
-            w.height_m, w.period_s, math.radians(w.from_deg), math.radians(w.spread_deg), w.components,
-            scenario.seed, trials,
-        )  # fmt: skip
-        waves = tuple(
-            WaveComponent(**{name: engine.floats(rows[i]) for name, rows in table.items()}) for i in range(w.components)
-        )
-    return Sea(*current, *wind, waves)
-
-
-def _start(scenario: Scenario, starts: list[StartPose]) -> BoatState:
-    zero = np.zeros(len(starts))
-    return BoatState(
-        north_m=np.array([s.north_m for s in starts]),
-        east_m=np.array([s.east_m for s in starts]),
-        heading_rad=np.array([s.heading_rad for s in starts]),
-        surge_m_s=zero + scenario.start.speed_m_s,
-        sway_m_s=zero,
-        yaw_rate_rad_s=zero,
-        surge_error_m=zero,
-        yaw_error_rad=zero,
+        sweep=ticks_from_rate(lidar.rate_hz, dt, "sensors.lidar.rate_hz") if lidar else 0,
+        latency=ticks_from_seconds(lidar.latency_s, dt, "sensors.lidar.latency_s") if lidar else 0,
     )
 
 

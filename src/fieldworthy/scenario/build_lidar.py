@@ -19,6 +19,7 @@ from fieldworthy.world.state import Timing
 def scan_pattern(scenario: Scenario) -> ScanPattern:
     """All rays of the scenario's LiDAR."""
     lidar = scenario.sensors.lidar
+    assert lidar is not None
     if lidar.pattern == "uniform":
         return uniform_pattern(
             lidar.rate_hz, lidar.elevation_min_deg, lidar.elevation_max_deg, lidar.elevation_step_deg,
@@ -31,6 +32,8 @@ def build_lidar(
     engine: Engine, scenario: Scenario, values: Values, timing: Timing, controller: Any, full_sweep: bool | None
 ) -> tuple[LidarParameters | None, LidarShape | None]:
     config = scenario.sensors.lidar
+    if config is None:
+        return None, None
     everything = config.full_sweep if full_sweep is None else full_sweep
     if controller.reads_deg is None and not everything:
         return None, None

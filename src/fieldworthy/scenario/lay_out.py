@@ -10,7 +10,6 @@ from fieldworthy.environment.shapes import Layout
 from fieldworthy.scenario import extent
 from fieldworthy.scenario.draw import StartPose, draw_layout, draw_start, fixed_shapes, varies
 from fieldworthy.scenario.extent import Box2
-from fieldworthy.scenario.feasible import blocked_start, no_way
 from fieldworthy.scenario.load import map_layout
 from fieldworthy.scenario.scene_mesh import mesh_walls
 from fieldworthy.scenario.schema import Scenario
@@ -75,6 +74,10 @@ def _unsailable(layout: Layout, boat_hull: Hull, start: StartPose, course: Cours
     for name, north, east in places:
         if not (low_n <= north <= high_n and low_e <= east <= high_e):
             return f"the {name} at north {north:.1f} m, east {east:.1f} m is outside [area]"
+    if boat_hull.flies:
+        return ""  # over or between: what flies finds its way or does not
+    from fieldworthy.scenario.feasible import blocked_start, no_way  # here, because shapely is slow to import
+
     stuck = blocked_start(layout, boat_hull, start)
     return stuck or no_way(layout, boat_hull, (course.area_north_m, course.area_east_m), places)
 

@@ -10,9 +10,12 @@ from typing import Any
 
 from msgspec import inspect
 
-from fieldworthy.catalog import CatalogEntry
+from fieldworthy.catalog import DEVICES, CatalogEntry
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report, describe, number_problem, unknown_key
+from fieldworthy.scenario.flight_limits import check_flight
+from fieldworthy.scenario.flight_schema import Air, Load
+from fieldworthy.scenario.kinds import check_kind
 from fieldworthy.scenario.motion_limits import check_motion, number
 from fieldworthy.scenario.resolve import PATTERN_KEYS, table, vehicle_value_problem
 from fieldworthy.scenario.schema import Control, LidarConfig, Scenario, Sea
@@ -33,6 +36,7 @@ def _floats_of(struct: type, prefix: str) -> dict[str, inspect.Type | None]:
 
 
 _SEA_LEAVES = _floats_of(Sea, "sea")
+_AIR_LEAVES = {**_floats_of(Air, "air"), **_floats_of(Load, "load")}
 _LIDAR_LEAVES = {
     name: kind
     for name, kind in _floats_of(LidarConfig, "sensors.lidar").items()
@@ -40,11 +44,17 @@ _LIDAR_LEAVES = {
 }
 
 
-def check_limits(data: dict[str, Any], entry: CatalogEntry | None, report: Report) -> None:
+def check_limits(
+    data: dict[str, Any], kind: str, entry: CatalogEntry | None, devices: dict[str, CatalogEntry], report: Report
+) -> None:
     """Report contradictions between values that are each fine alone; values that are not are skipped here."""
+    check_kind(data, kind, report)
     check_times(data, report)
     check_sizes(data, report)
-    check_motion(data, report)
+    if kind == "boat":
+        check_motion(data, report)
+    else:
+        check_flight(data, entry, report)
     _check_lidar(table(data, "sensors", "lidar"), report)
     _check_rule(data, report)
     _check_rays(data, report)
@@ -62,7 +72,7 @@ def check_limits(data: dict[str, Any], entry: CatalogEntry | None, report: Repor
         low, high = _pair(area.get(key))
         if low is not None and low == high:
             report.add(("area", key), f"{key} = {area[key]!r} encloses nothing", "[low, high] with low < high")
-    _check_randomize(data, entry, report)
+    _check_randomize(data, kind, entry, devices, report)
 
 
 def _check_lidar(lidar: dict[str, Any], report: Report) -> None:
@@ -152,8 +162,10 @@ def _check_height(item: dict[str, Any], path: Path, top: float, bottom: float, r
         report.add((*path, key), f"top_up_m = {top_up:g} is not above bottom_up_m = {bottom_up:g}", "bottom < top")
 
 
-def _check_randomize(data: dict[str, Any], entry: CatalogEntry | None, report: Report) -> None:
-    leaves = numeric_leaves(data)
+def _check_randomize(
+    data: dict[str, Any], kind: str, entry: CatalogEntry | None, devices: dict[str, CatalogEntry], report: Report
+) -> None:
+    leaves = numeric_leaves(data, kind)
     for name, interval in table(data, "randomize").items():
         path: Path = ("randomize", name)
         low, high = _pair(interval)
@@ -171,7 +183,7 @@ def _check_randomize(data: dict[str, Any], entry: CatalogEntry | None, report: R
         else:
             for end in (low, high):
                 if end is not None:
-                    _check_end(name, leaves[name], end, entry, report)
+                    _check_end(name, leaves[name], end, _entry_of(name, entry, devices), report)
 
 
 def _check_end(name: str, kind: inspect.Type | None, end: float, entry: CatalogEntry | None, report: Report) -> None:
@@ -179,13 +191,19 @@ def _check_end(name: str, kind: inspect.Type | None, end: float, entry: CatalogE
     if isinstance(kind, inspect.FloatType):
         wrong, valid = number_problem(end, kind), describe(kind)
     elif entry is not None:
-        wrong, valid = vehicle_value_problem(entry, name.removeprefix("vehicle."), end)
+        wrong, valid = vehicle_value_problem(entry, name.rpartition(".")[2], end)
     if wrong:
         report.add(path, f"{end:g}{wrong} for '{name}'", valid)
 
 
-def numeric_leaves(data: dict[str, Any]) -> dict[str, inspect.Type | None]:
-    """Paths that may differ per trial, with their type (None for values of the vehicle's catalogue file)."""
+def _entry_of(name: str, vehicle: CatalogEntry | None, devices: dict[str, CatalogEntry]) -> CatalogEntry | None:
+    """The catalogue file that a path's value comes from."""
+    parts = name.split(".")
+    return devices.get(parts[1] if parts[0] == "sensors" else parts[0], vehicle)
+
+
+def numeric_leaves(data: dict[str, Any], kind: str = "boat") -> dict[str, inspect.Type | None]:
+    """Paths that may differ per trial, with their type (None for values of a catalogue file)."""
     values = table(data, "vehicle", "set")
     leaves: dict[str, inspect.Type | None] = {
         f"vehicle.{name}": None for name, value in values.items() if isinstance(value, float)
@@ -197,7 +215,13 @@ def numeric_leaves(data: dict[str, Any]) -> dict[str, inspect.Type | None]:
         for name, value in table(data, "sensors", "extra", sensor, "parameters").items():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 leaves[f"sensors.extra.{sensor}.parameters.{name}"] = inspect.FloatType()
-    return {**leaves, **_SEA_LEAVES, **_LIDAR_LEAVES}
+    if kind == "boat":
+        return {**leaves, **_SEA_LEAVES, **_LIDAR_LEAVES}
+    for home in ("battery", *(f"sensors.{name}" for name in DEVICES)):
+        for name, value in table(data, *home.split("."), "set").items():
+            if isinstance(value, float) and name != "rate_hz":
+                leaves[f"{home}.{name}"] = None
+    return {**leaves, **_AIR_LEAVES, **(_LIDAR_LEAVES if "lidar" in table(data, "sensors") else {})}
 
 
 def _pair(value: Any) -> tuple[float | None, float | None]:

@@ -15,10 +15,20 @@ from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.core.toml_file import Places, read_toml
 from fieldworthy.scenario.check import Report, check, convert
+from fieldworthy.scenario.kinds import belongs
 from fieldworthy.scenario.limits import SCENARIO_TYPE, check_limits
 from fieldworthy.scenario.override import apply_overrides, parse_path, put
 from fieldworthy.scenario.reference_point import place
-from fieldworthy.scenario.resolve import PATTERN_KEYS, fill_lidar, fill_vehicle, table, use_one_spelling
+from fieldworthy.scenario.resolve import (
+    PATTERN_KEYS,
+    fill_devices,
+    fill_lidar,
+    fill_usual,
+    fill_vehicle,
+    kind_of,
+    table,
+    use_one_spelling,
+)
 from fieldworthy.scenario.schema import Scenario
 
 if TYPE_CHECKING:
@@ -82,10 +92,16 @@ def to_toml(scenario: Scenario) -> str:
 def to_data(scenario: Scenario) -> dict[str, Any]:
     """The scenario as plain data under the keys of the file; nothing that is unset."""
     complete = _without_none(msgspec.to_builtins(scenario))
-    data = {key: item for key, item in complete.items() if key != "source_path" and item not in ([], {})}
-    lidar = data["sensors"]["lidar"]
+    kind = scenario.vehicle.kind
+    data = {
+        key: item
+        for key, item in complete.items()
+        if key != "source_path" and item not in ([], {}) and belongs(key, kind)
+    }
+    data["vehicle"].pop("kind")
+    lidar = data["sensors"].get("lidar", {})
     for pattern, names in PATTERN_KEYS.items():
-        for name in names if pattern != scenario.sensors.lidar.pattern else ():
+        for name in names if scenario.sensors.lidar and pattern != scenario.sensors.lidar.pattern else ():
             lidar.pop(name, None)
     return data
 
@@ -129,14 +145,21 @@ def _use_copies(data: dict[str, Any], copies: Mapping[str, str]) -> None:
 
 def _resolve(data: dict[str, Any], folder: pathlib.Path, source: pathlib.Path, report: Report) -> Scenario:
     use_one_spelling(data, report)
-    fill_lidar(data, folder, report)
-    vehicle = fill_vehicle(data, folder, report)
+    kind = kind_of(data, folder)
+    fill_usual(data, kind)
+    fill_lidar(data, kind, folder, report)
+    vehicle = fill_vehicle(data, kind, folder, report)
+    devices = fill_devices(data, kind, vehicle, folder, report)
     place(data, folder, report)
     check(data, SCENARIO_TYPE, (), report)
-    check_limits(data, vehicle, report)
+    check_limits(data, kind, vehicle, devices, report)
     report.raise_if_any()
     scenario = convert(data, Scenario, report.places.file)
-    return msgspec.structs.replace(scenario, source_path=str(folder.absolute() / source.name))
+    return msgspec.structs.replace(
+        scenario,
+        source_path=str(folder.absolute() / source.name),
+        vehicle=msgspec.structs.replace(scenario.vehicle, kind=kind),
+    )
 
 
 def _without_none(value: Any) -> Any:

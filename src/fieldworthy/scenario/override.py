@@ -9,12 +9,17 @@ import pathlib
 import tomllib
 from typing import Any
 
-from fieldworthy.catalog import load_entry
+from fieldworthy.catalog import DEVICES, load_entry, vehicle_kind
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_file import dotted
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report
 from fieldworthy.scenario.schema import Control
+
+_WITH_SET: tuple[Path, ...] = (("vehicle",), ("battery",), *(("sensors", name) for name in DEVICES))
+"""Tables whose values lie in their `set`: `vehicle.mass_kg` means `vehicle.set.mass_kg`."""
+
+_MODELS: tuple[Path, ...] = (*((*home, "model") for home in _WITH_SET), ("sensors", "lidar", "model"))
 
 _PAIRS = (("north_m", "east_m"), ("lon_deg", "lat_deg"))
 
@@ -56,7 +61,7 @@ def put(data: dict[str, Any], path: Path, value: Any, origin: str, folder: pathl
         else:
             target[last] = value
         return []
-    if path in {("vehicle", "model"), ("sensors", "lidar", "model")}:
+    if path in _MODELS:
         _forget_old_model(path, target, folder)
     if path == ("control", "controller"):
         _forget_old_parameters(data, value, report)
@@ -90,9 +95,10 @@ def parse_value(text: str) -> Any:
 
 
 def _canonical(path: Path) -> Path:
-    """`vehicle.mass_kg` means `vehicle.set.mass_kg`; everything after `randomize` is one key."""
-    if len(path) == 2 and path[0] == "vehicle" and path[1] not in ("model", "set"):
-        return ("vehicle", "set", path[1])
+    """See `_WITH_SET`; everything after `randomize` is one key."""
+    for home in _WITH_SET:
+        if len(path) == len(home) + 1 and path[:-1] == home and path[-1] not in ("model", "set"):
+            return (*home, "set", path[-1])
     if len(path) > 1 and path[0] == "randomize":
         return ("randomize", ".".join(str(key) for key in path[1:]))
     return path
@@ -157,10 +163,11 @@ def _forget_old_model(path: Path, table: dict[str, Any], folder: pathlib.Path) -
     if not isinstance(old, str):
         return
     try:
-        entry = load_entry("boat" if path[0] == "vehicle" else "lidar", old, folder)
+        kind = vehicle_kind(old, folder) if path[0] == "vehicle" else str(path[-2])
+        entry = load_entry(kind, old, folder)
     except ScenarioError:
         return  # an old model that cannot be read has left no values behind that could be told apart
-    values = table.get("set", {}) if path[0] == "vehicle" else table
+    values = table if path[-2] == "lidar" else table.get("set", {})
     for name, value in entry.values.items():
         if isinstance(values, dict) and values.get(name) == value:
             del values[name]

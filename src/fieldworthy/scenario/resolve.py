@@ -12,10 +12,11 @@ from typing import Any
 
 from msgspec import inspect
 
-from fieldworthy.catalog import CatalogEntry, load_entry
+from fieldworthy.catalog import DEVICES, CatalogEntry, load_entry, vehicle_kind
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.core.units import m_s_from_kt
+from fieldworthy.scenario.aircraft_values import WORDS, check_aircraft, same_form
 from fieldworthy.scenario.boat_values import check_boat, check_size, is_outline
 from fieldworthy.scenario.check import Report, number_problem, unknown_key
 from fieldworthy.scenario.schema import LidarConfig, Vehicle
@@ -37,36 +38,39 @@ def table(data: dict[str, Any], *path: str) -> dict[str, Any]:
 
 
 def use_one_spelling(data: dict[str, Any], report: Report) -> None:
-    """Convert knots to m/s, a single scatter count to a pair and a single file to a list, in place."""
+    """Convert knots to m/s, one scatter count to a pair, one file to a list and a rotor's number to text, in place."""
     if isinstance(data.get("scene_mesh"), str):
         data["scene_mesh"] = [data["scene_mesh"]]
-    sea = table(data, "sea")
-    for stem in ("current_speed", "wind_speed"):
-        _knots_to_m_s(sea, stem, report)
+    for name, stem in (("sea", "current_speed"), ("sea", "wind_speed"), ("air", "wind_speed")):
+        _knots_to_m_s(table(data, name), name, stem, report)
+    faults = data.get("faults")
+    for item in faults if isinstance(faults, list) else ():
+        if isinstance(item, dict) and type(item.get("part")) is int:
+            item["part"] = str(item["part"])
     fields = data.get("scatter")
     for item in fields if isinstance(fields, list) else ():
         if isinstance(item, dict) and type(item.get("count")) is int:
             item["count"] = [item["count"], item["count"]]
 
 
-def _knots_to_m_s(sea: dict[str, Any], stem: str, report: Report) -> None:
+def _knots_to_m_s(sea: dict[str, Any], name: str, stem: str, report: Report) -> None:
     knots, m_s = f"{stem}_kt", f"{stem}_m_s"
     if knots not in sea:
         return
     value = sea.pop(knots)
     wrong = number_problem(value, _NON_NEGATIVE)
     if m_s in sea:
-        report.add(("sea", knots), f"both {knots} and {m_s} are given", f"one of {m_s}, {knots}")
+        report.add((name, knots), f"both {knots} and {m_s} are given", f"one of {m_s}, {knots}")
     elif wrong:
-        report.add(("sea", knots), f"{shown(knots, value)}{wrong}", "a finite number >= 0")
+        report.add((name, knots), f"{shown(knots, value)}{wrong}", "a finite number >= 0")
     else:
         sea[m_s] = float(m_s_from_kt(float(value)))
 
 
-def fill_lidar(data: dict[str, Any], folder: pathlib.Path, report: Report) -> None:
-    """Put the catalogue's values under the scenario's own in [sensors.lidar], in place."""
+def fill_lidar(data: dict[str, Any], kind: str, folder: pathlib.Path, report: Report) -> None:
+    """Put the catalogue's values under the scenario's own in [sensors.lidar], in place. Every boat has a LiDAR."""
     sensors = data.setdefault("sensors", {})
-    if not isinstance(sensors, dict):
+    if not isinstance(sensors, dict) or (kind != "boat" and "lidar" not in sensors):
         return
     own = sensors.setdefault("lidar", {})
     if not isinstance(own, dict):
@@ -110,14 +114,37 @@ def _check_pattern(lidar: dict[str, Any], own: dict[str, Any], pattern: Any, rep
             report.add((*path, name), what, "at least one elevation" if lidar[name] == [] else "a number > 0")
 
 
-def fill_vehicle(data: dict[str, Any], folder: pathlib.Path, report: Report) -> CatalogEntry | None:
+def kind_of(data: dict[str, Any], folder: pathlib.Path) -> str:
+    """The kind of the scenario's vehicle; a boat where it cannot be told, which is reported elsewhere."""
+    model = table(data, "vehicle").get("model", Vehicle().model)
+    try:
+        return vehicle_kind(model, folder) if isinstance(model, str) else "boat"
+    except ScenarioError:
+        return "boat"
+
+
+def fill_usual(data: dict[str, Any], kind: str) -> None:
+    """Put what is usual for what flies where the scenario says nothing, in place; a boat's is in the schema."""
+    if kind == "boat":
+        return
+    data.setdefault("dt_s", 0.002)
+    control = data.setdefault("control", {})
+    if isinstance(control, dict):
+        control.setdefault("controller", "mission")
+        control.setdefault("rate_hz", 50.0)
+
+
+def fill_vehicle(data: dict[str, Any], kind: str, folder: pathlib.Path, report: Report) -> CatalogEntry | None:
     """Put the catalogue's values under the scenario's own in [vehicle.set], in place; returns the catalogue entry."""
     vehicle = data.setdefault("vehicle", {})
     if not isinstance(vehicle, dict):
         return None
     own = vehicle.setdefault("set", {})
-    entry = _entry("boat", vehicle.setdefault("model", Vehicle().model), folder, ("vehicle", "model"), report)
-    if entry is not None and not check_boat(entry, report):
+    model = vehicle.setdefault("model", Vehicle().model)
+    entry = _entry(kind, model, folder, ("vehicle", "model"), report)
+    if entry is None and isinstance(model, str):
+        _say_every_vehicle(model, folder, report)
+    if entry is not None and not (check_boat(entry, report) if kind == "boat" else check_aircraft(entry, report)):
         return None
     if entry is None or not isinstance(own, dict):
         return entry
@@ -132,8 +159,59 @@ def fill_vehicle(data: dict[str, Any], folder: pathlib.Path, report: Report) -> 
         else:
             filled[name] = value
     vehicle["set"] = {name: as_floats(value) for name, value in filled.items()}
-    check_size(vehicle["set"], table(data, "randomize"), report)
+    if kind == "boat":
+        check_size(vehicle["set"], table(data, "randomize"), report)
     return entry
+
+
+def _say_every_vehicle(model: str, folder: pathlib.Path, report: Report) -> None:
+    """Say of an unknown model what vehicles of every kind there are."""
+    try:
+        vehicle_kind(model, folder)
+    except ScenarioError as error:
+        path: Path = ("vehicle", "model")
+        where = report.places.where(path)
+        if any(problem.where == "catalogue" for problem in error.problems):
+            report.found = [item for item in report.found if item[1].where != where]
+            report.add(path, error.problems[0].what, error.problems[0].valid)
+
+
+def fill_devices(
+    data: dict[str, Any], kind: str, vehicle: CatalogEntry | None, folder: pathlib.Path, report: Report
+) -> dict[str, CatalogEntry]:
+    """Put the catalogue's values under the scenario's own in [battery] and [sensors.imu] and so on, in place.
+
+    What the scenario does not name, the vehicle's file does. Returns the catalogue entries by "battery", "imu", ….
+    """
+    found: dict[str, CatalogEntry] = {}
+    sensors = table(data, "sensors")
+    for name in ("battery", *DEVICES):
+        home, path = (data, (name,)) if name == "battery" else (sensors, ("sensors", name))
+        usual = vehicle.values.get(name) if vehicle is not None and kind == "aircraft" else None
+        if name not in home and usual is None:
+            continue
+        own = home.setdefault(name, {})
+        if not isinstance(own, dict):
+            continue  # the type check reports it
+        if "model" not in own and usual is not None:
+            own["model"] = usual
+        entry = _entry(name, own.get("model"), folder, (*path, "model"), report)
+        given = own.setdefault("set", {})
+        if entry is None or not isinstance(given, dict):
+            continue
+        found[name] = entry
+        filled = dict(entry.values)
+        for key, value in given.items():
+            if key not in entry.values:
+                unknown_key((*path, "set", key), list(entry.values), report, "the catalogue file")
+                continue
+            wrong, valid = vehicle_value_problem(entry, key, value)
+            if wrong:
+                report.add((*path, "set", key), f"{shown(key, value)}{wrong}", valid)
+            else:
+                filled[key] = value
+        own["set"] = {key: as_floats(value) for key, value in filled.items()}
+    return found
 
 
 def vehicle_value_problem(entry: CatalogEntry, name: str, value: Any) -> tuple[str, str]:
@@ -142,8 +220,16 @@ def vehicle_value_problem(entry: CatalogEntry, name: str, value: Any) -> tuple[s
     The new value has the old one's form; masses and inertias stay above 0; the entry's own limits hold.
     """
     old = entry.values[name]
-    if isinstance(old, list):  # outline_m: `check_boat` has seen to it that nothing else is a list
-        return ("", "") if is_outline(value) else (" is not a list of [forward, right] points", f"a list such as {old}")
+    if isinstance(old, list):
+        if name == "outline_m":
+            fits, what = is_outline(value), " is not a list of [forward, right] points"
+        else:
+            fits, what = same_form(old, value), " has another form than the catalogue's"
+        return ("", "") if fits else (what, f"a list such as {old}")
+    if isinstance(old, str):
+        return ("", "") if isinstance(value, str) and name in WORDS else (" is not a name", f"a text such as '{old}'")
+    if isinstance(value, list) and name.startswith(("rotor_", "motor_")) and all(same_form(0.0, v) for v in value):
+        return "", ""
     low, high = entry.limits.get(name, (-math.inf, math.inf))
     is_mass = name.endswith(("_kg", "_kg_m2")) and old > 0
     kind = inspect.FloatType(

@@ -18,7 +18,7 @@ def ray_mesh(engine: Engine, scenario: Scenario, layout: Layout) -> MeshScene | 
 
     `load` has seen to it that all trials share the one layout.
     """
-    if scenario.sensors.lidar.rays != "mesh":
+    if scenario.sensors.lidar is None or scenario.sensors.lidar.rays != "mesh":
         return None
     # The walls of a triangle file are for the hull; rays meet the triangles themselves.
     walls = set(mesh_walls(scenario))

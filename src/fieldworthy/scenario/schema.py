@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
+from fieldworthy.scenario.flight_schema import Air, Device, Effects, Fault, Load
 from fieldworthy.scenario.obstacles import Obstacle, Scatter
 from fieldworthy.scenario.quantities import (
     ElevationDeg,
@@ -25,6 +26,7 @@ from fieldworthy.scenario.quantities import (
     NonNegative,
     Positive,
 )
+from fieldworthy.scenario.strict import HIDDEN, Strict
 
 VehicleValue = float | tuple[Any, ...] | str
 """A number, a list (of numbers, or of points), or a word from a vehicle's catalogue file."""
@@ -32,60 +34,72 @@ VehicleValue = float | tuple[Any, ...] | str
 
 POSITION_KEYS = ("lon_deg", "lat_deg")
 """Other spelling of (north_m, east_m) that files may use; `load` converts it."""
-HIDDEN = {"hidden": True}
-"""Marks a field that no file may set."""
 
 
-class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Settings that all tables of a scenario share: immutable, keyword-only, no unknown keys."""
-
-
-class Vehicle(_Strict, frozen=True, kw_only=True):
+class Vehicle(Strict, frozen=True, kw_only=True):
     """The vehicle: a catalogue file, and its values after the scenario's `[vehicle.set]` was applied."""
 
     model: str = "boat-5m"
     """Catalogue name, or path of a catalogue file relative to the scenario file."""
     values: dict[str, VehicleValue] = msgspec.field(default_factory=dict, name="set")
     """Complete values by their names in the catalogue file; written as `[vehicle.set]` in files."""
+    kind: Annotated[str, Meta(extra=HIDDEN)] = "boat"
+    """Of the catalogue file: "boat" or "aircraft". Never in files."""
 
 
-class Start(_Strict, frozen=True, kw_only=True):
+class Start(Strict, frozen=True, kw_only=True):
     """Where a trial starts; `spread_*` is a uniform +/- per trial."""
 
     file_only: ClassVar[tuple[str, ...]] = POSITION_KEYS
     north_m: float = 0.0
     east_m: float = 0.0
+    up_m: float | None = None
+    """Height of what flies, its rotors turning as in level flight; None: it stands on the ground, rotors at rest."""
     heading_deg: float = 0.0
     speed_m_s: NonNegative = 0.0
+    """Over ground; of what flies through the air."""
+    charge: Fraction | None = None
+    """State of charge of its battery; None: full."""
     spread_north_m: NonNegative = 0.0
     spread_east_m: NonNegative = 0.0
     spread_heading_deg: Annotated[float, Meta(ge=0, le=180)] = 0.0
 
 
-class Target(_Strict, frozen=True, kw_only=True):
-    """The goal or a waypoint: reached within `radius_m`."""
+class Target(Strict, frozen=True, kw_only=True):
+    """The goal or a waypoint: reached within `radius_m`. What stands below `radius_m` is for what flies."""
 
     file_only: ClassVar[tuple[str, ...]] = POSITION_KEYS
     north_m: float
     east_m: float
     radius_m: Positive = 5.0
+    up_m: float | None = None
+    hold_s: NonNegative | None = None
+    """Time to stay within the radius; None: to touch it is enough."""
+    speed_m_s: NonNegative | None = None
+    """On the way to it; None: the vehicle's own."""
+    heading_deg: float | None = None
+    """Of the nose when hovering; None: along the way."""
+    way: Literal["hover", "wing"] | None = None
+    """How to fly to it; None: as the vehicle does."""
 
 
-class Area(_Strict, frozen=True, kw_only=True):
+class Area(Strict, frozen=True, kw_only=True):
     """The rectangle that the vehicle may not leave."""
 
     north_m: Interval
     east_m: Interval
+    ceiling_m: Positive | None = None
+    """Greatest height of what flies; None: none."""
 
 
-class Reference(_Strict, frozen=True, kw_only=True):
+class Reference(Strict, frozen=True, kw_only=True):
     """The point on WGS 84 where north = east = 0."""
 
     lon_deg: LongitudeDeg
     lat_deg: LatitudeDeg
 
 
-class Waves(_Strict, frozen=True, kw_only=True):
+class Waves(Strict, frozen=True, kw_only=True):
     """A sea state: significant height, peak period, mean direction that waves come from."""
 
     height_m: NonNegative = 0.3
@@ -97,7 +111,7 @@ class Waves(_Strict, frozen=True, kw_only=True):
     """Directional spread; 0 is long-crested."""
 
 
-class Sea(_Strict, frozen=True, kw_only=True):
+class Sea(Strict, frozen=True, kw_only=True):
     """Steady current and wind, and waves if any. Files may give speeds as `_m_s` or `_kt`."""
 
     file_only: ClassVar[tuple[str, ...]] = ("current_speed_kt", "wind_speed_kt")
@@ -108,7 +122,7 @@ class Sea(_Strict, frozen=True, kw_only=True):
     waves: Waves | None = None
 
 
-class LidarConfig(_Strict, frozen=True, kw_only=True):
+class LidarConfig(Strict, frozen=True, kw_only=True):
     """A scanning LiDAR, complete: the catalogue entry's values with the scenario's own on top.
 
     Keys of the other pattern stay at their neutral values (0, empty) and are not written to files.
@@ -153,34 +167,43 @@ class LidarConfig(_Strict, frozen=True, kw_only=True):
     """Time between two lasers of one firing."""
 
 
-class ExtraSensor(_Strict, frozen=True, kw_only=True):
+class ExtraSensor(Strict, frozen=True, kw_only=True):
     """A sensor of the user's own: a class in one file, see `sensors.sensor`."""
 
     sensor: Annotated[str, Meta(min_length=3)]
     """`module:Class`, found next to the scenario file or on sys.path."""
     rate_hz: Positive = 10.0
     latency_s: NonNegative = 0.0
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-class Sensors(_Strict, frozen=True, kw_only=True):
-    """What the vehicle senses with."""
+class Sensors(Strict, frozen=True, kw_only=True):
+    """What the vehicle senses with. What flies has devices of the catalogue, its own where the scenario names none."""
 
-    lidar: LidarConfig
-    extra: dict[str, ExtraSensor] = {}
+    lidar: LidarConfig | None = None
+    """None: no LiDAR, for what flies."""
+    imu: Device | None = None
+    gnss: Device | None = None
+    barometer: Device | None = None
+    magnetometer: Device | None = None
+    airspeed: Device | None = None
+    rangefinder: Device | None = None
+    extra: dict[str, ExtraSensor] = msgspec.field(default_factory=dict)
     """Sensors of the user's own, by the name that controllers and tracks use."""
 
 
-class Control(_Strict, frozen=True, kw_only=True):
+class Control(Strict, frozen=True, kw_only=True):
     """The controller, its rate, and parameters that its own struct checks (`check_parameters`)."""
 
     controller: str = "sector"
     """Built-in name, or `module:Class` found next to the scenario file or on sys.path."""
     rate_hz: Positive = 10.0
-    parameters: dict[str, Any] = {}
+    navigation: Literal["truth", "estimate"] | None = None
+    """What the autopilot of what flies goes by; None: its estimate from the sensors."""
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-class KindDefaults(_Strict, frozen=True, kw_only=True):
+class KindDefaults(Strict, frozen=True, kw_only=True):
     """Sizes of one kind of map feature where the map does not say; None leaves the built-in value."""
 
     radius_m: Positive | None = None
@@ -190,16 +213,16 @@ class KindDefaults(_Strict, frozen=True, kw_only=True):
     bottom_up_m: float | None = None
 
 
-class GeojsonOptions(_Strict, frozen=True, kw_only=True):
+class GeojsonOptions(Strict, frozen=True, kw_only=True):
     """How to read `obstacles_geojson`."""
 
     kind_property: str = "kind"
     simplify_m: NonNegative = 0.0
     """Greatest displacement allowed when dropping vertices; 0 keeps all. 0.05 is below a LiDAR's noise."""
-    kinds: dict[str, KindDefaults] = {}
+    kinds: dict[str, KindDefaults] = msgspec.field(default_factory=dict)
 
 
-class Scenario(_Strict, frozen=True, kw_only=True, eq=False):
+class Scenario(Strict, frozen=True, kw_only=True, eq=False):
     """One complete scenario. Two scenarios are equal if their contents are, wherever they were read."""
 
     schema: Literal[1]
@@ -225,11 +248,18 @@ class Scenario(_Strict, frozen=True, kw_only=True, eq=False):
     reference: Reference | None = None
     """Set whenever the file gives one, uses longitude and latitude, or reads a GeoJSON."""
     sea: Sea = Sea()
+    """For boats."""
+    air: Air = Air()
+    """For what flies; so are the next four."""
+    effects: Effects = Effects()
+    load: Load | None = None
+    battery: Device | None = None
+    faults: tuple[Fault, ...] = ()
     sensors: Sensors
     control: Control = Control()
     obstacles: tuple[Obstacle, ...] = ()
     scatter: tuple[Scatter, ...] = ()
-    randomize: dict[str, Interval] = {}
+    randomize: dict[str, Interval] = msgspec.field(default_factory=dict)
     """Path (below vehicle, sea, sensors or control.parameters) to [low, high]: drawn uniformly per trial."""
     geojson: GeojsonOptions = GeojsonOptions()
     source_path: Annotated[str, Meta(extra=HIDDEN)] = ""

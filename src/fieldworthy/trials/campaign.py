@@ -15,7 +15,6 @@ from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.environment.shapes import Layout, moved
 from fieldworthy.scenario.build import Built, build
 from fieldworthy.scenario.draw import StartPose
-from fieldworthy.scenario.feasible import describe, nearest_shape
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.interrupt import stop_wanted
 from fieldworthy.trials.result import Result
@@ -214,6 +213,8 @@ def reason(world: World, frame: Frame, row: int, outcome: str, end_tick: int) ->
     if outcome == "goal":
         return "reached the goal"
     if outcome == "collision":
+        from fieldworthy.scenario.feasible import describe, nearest_shape  # here, because shapely is slow to import
+
         layout: Layout = tuple(moved(shape, t_s) for shape in world.layouts[row])
         near = nearest_shape(layout, world.hull, StartPose(at["north_m"], at["east_m"], at["heading_rad"]))
         what = describe(near[0]) if near else "something"

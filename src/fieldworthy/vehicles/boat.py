@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fieldworthy.core.integrate import rk4_slope
+from fieldworthy.core.integrate import add_compensated, rk4_slope
 from fieldworthy.core.lanes import Scalar, clip, cos, sin, sqrt
 from fieldworthy.core.lanes import abs as magnitude
+from fieldworthy.core.struct import add_scaled, map_leaves
 from fieldworthy.core.track import Pose
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
 from fieldworthy.environment.sea import AIR_DENSITY_KG_M3, Sea, ride
-from fieldworthy.vehicles.vehicle import Vehicle
+from fieldworthy.vehicles.vehicle import Clock, Vehicle
 
 
 @dataclass
@@ -30,6 +31,14 @@ class BoatState:
     """Time integral of the surge error."""
     yaw_error_rad: Scalar
     """Time integral of the yaw rate error."""
+
+
+@dataclass
+class BoatMotion:
+    """The state as it is stepped: with what its sums have not yet taken up, see `integrate.add_compensated`."""
+
+    state: BoatState
+    rest: BoatState
 
 
 @dataclass
@@ -137,6 +146,17 @@ def wind_load(state: BoatState, sea: Sea, p: BoatParameters) -> tuple[Scalar, Sc
     return surge, sway, yaw
 
 
+def first_motion(start: BoatState, sea: Sea, p: BoatParameters, clock: Clock) -> BoatMotion:
+    """Nothing is left over at the start."""
+    return BoatMotion(start, map_leaves(lambda leaf: leaf * 0.0, start))
+
+
+def boat_step(motion: BoatMotion, command: BoatCommand, sea: Sea, p: BoatParameters, clock: Clock) -> BoatMotion:
+    """One tick by RK4, summed without loss."""
+    slope = rk4_slope(lambda s: boat_rates(s, command, sea, p), motion.state, clock.dt_s)
+    return BoatMotion(*add_compensated(motion.state, motion.rest, clock.dt_s, slope))
+
+
 def boat_pose(state: BoatState, sea: Sea, t_s: Scalar, p: BoatParameters) -> Pose:
     """Position and attitude, with the heave, roll and pitch that the waves give the hull (`environment.sea.ride`)."""
     tilt = ride(sea.waves, state.north_m, state.east_m, state.heading_rad, t_s, p.length_m, p.beam_m)
@@ -145,6 +165,12 @@ def boat_pose(state: BoatState, sea: Sea, t_s: Scalar, p: BoatParameters) -> Pos
         Vec3(state.north_m, state.east_m, still - tilt.heave_up_m),
         quat_from_euler_zyx(still + tilt.roll_rad, still + tilt.pitch_rad, state.heading_rad),
     )
+
+
+def earlier_pose(motion: BoatMotion, sea: Sea, t_s: Scalar, p: BoatParameters) -> Pose:
+    """Where the boat was at t_s <= 0, had it come along with the rates of its start and no command."""
+    rates = boat_rates(motion.state, BoatCommand(0.0, 0.0), sea, p)
+    return boat_pose(add_scaled(motion.state, t_s, rates), sea, t_s, p)
 
 
 def boat_speed_m_s(state: BoatState) -> Scalar:
@@ -161,10 +187,11 @@ def observe_boat(state: BoatState) -> dict[str, Scalar]:
 BOAT = Vehicle(
     kind="boat",
     command=BoatCommand,
-    parameters=BoatParameters,
-    rates=boat_rates,
-    slope=rk4_slope,
-    pose=boat_pose,
-    speed_m_s=boat_speed_m_s,
-    observe=observe_boat,
+    step=boat_step,
+    pose=lambda motion, sea, t_s, p: boat_pose(motion.state, sea, t_s, p),
+    earlier=earlier_pose,
+    speed_m_s=lambda motion: boat_speed_m_s(motion.state),
+    observe=lambda motion: observe_boat(motion.state),
+    read=lambda motion: observe_boat(motion.state),
+    first=first_motion,
 )

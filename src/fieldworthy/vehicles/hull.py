@@ -1,6 +1,7 @@
-"""The part of a boat that touches things: its outline at the waterline and how high and deep it reaches.
+"""The part of a vehicle that touches things: its outline seen from above and how high and deep it reaches.
 
-Frames: outline points are (forward, right) of the boat's origin [m]; heights up positive above the waterline.
+Frames: outline points are (forward, right) of the vehicle's origin [m]; heights up positive, above the waterline of a
+boat, above the centre of mass of what flies.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ class Hull:
 
     outline: Outline
     draft_m: float
+    """How far it reaches down."""
     air_draft_m: float
+    """How far it reaches up."""
+    flies: bool = False
+    """Whether its height counts; a boat stays at height 0."""
 
     @property
     def radius_m(self) -> float:
@@ -32,7 +37,9 @@ class Hull:
         return max(math.hypot(x, y) for x, y in self.outline)
 
 
-def hull(outline: list[tuple[float, float]], draft_m: float, air_draft_m: float, where: str) -> Hull:
+def hull(
+    outline: list[tuple[float, float]], draft_m: float, air_draft_m: float, where: str, flies: bool = False
+) -> Hull:
     """A hull from outline points in either direction of turn.
 
     Raises: ScenarioError unless the points make a convex polygon.
@@ -52,7 +59,7 @@ def hull(outline: list[tuple[float, float]], draft_m: float, air_draft_m: float,
     one_way = all(t > 0 for t in turns) or all(t < 0 for t in turns)
     if len(points) < 3 or not one_way or abs(sum(turns)) > 1.5 * 2.0 * math.pi:
         raise ScenarioError(Problem(where, "the outline is not a convex polygon", valid))
-    return Hull(points if turns[0] > 0 else points[::-1], draft_m, air_draft_m)
+    return Hull(points if turns[0] > 0 else points[::-1], draft_m, air_draft_m, flies)
 
 
 def vertical_extent(kind: str, numbers: tuple[Scalar, ...]) -> tuple[Scalar, Scalar]:
@@ -64,13 +71,15 @@ def vertical_extent(kind: str, numbers: tuple[Scalar, ...]) -> tuple[Scalar, Sca
 
 
 def can_touch(hull: Hull, kind: str, numbers: tuple[Scalar, ...]) -> Scalar:
-    """Whether hull and primitive share some height; a bridge above the mast or a rock below the keel does not."""
+    """Whether hull and primitive can meet; a bridge above a boat's mast or a rock below its keel cannot."""
+    if hull.flies:
+        return numbers[0] == numbers[0]
     bottom, top = vertical_extent(kind, numbers)
     return logical_and(bottom < hull.air_draft_m, top > -hull.draft_m)
 
 
 def hull_distance(hull: Hull, kind: str, numbers: tuple[Scalar, ...], pose: Pose) -> Scalar:
-    """Horizontal distance [m] from the hull to a primitive that shares some height with it; <= 0 where they touch.
+    """Distance [m] from the hull to a primitive; <= 0 where they touch. Horizontal for a boat, in space for what flies.
 
     Limits: the hull is taken upright; roll and pitch do not move its outline, only where its bow points does.
     Verified by: tests/verification/test_clearance.py
@@ -83,13 +92,27 @@ def hull_distance(hull: Hull, kind: str, numbers: tuple[Scalar, ...], pose: Pose
         n, e = north - pose.pos_ned_m.x, east - pose.pos_ned_m.y
         return c * n + s * e, c * e - s * n
 
+    up = -pose.pos_ned_m.z if hull.flies else 0.0
     if kind == "wall":
-        return hull_to_segment(hull.outline, *in_body(numbers[0], numbers[1]), *in_body(numbers[2], numbers[3]))
+        level_m = hull_to_segment(hull.outline, *in_body(numbers[0], numbers[1]), *in_body(numbers[2], numbers[3]))
+        return _in_space(hull, kind, numbers, up, level_m) if hull.flies else level_m
     x, y = in_body(numbers[0], numbers[1])
     if kind == "cylinder":
-        return hull_to_disc(hull.outline, x, y, numbers[2])
+        level_m = hull_to_disc(hull.outline, x, y, numbers[2])
+        return _in_space(hull, kind, numbers, up, level_m) if hull.flies else level_m
     # The widest level cut of the sphere within the hull's height.
-    off = maximum(maximum(-hull.draft_m - numbers[2], numbers[2] - hull.air_draft_m), 0.0)
+    off = maximum(maximum(up - hull.draft_m - numbers[2], numbers[2] - up - hull.air_draft_m), 0.0)
+    if hull.flies:
+        beside = maximum(hull_to_disc(hull.outline, x, y, 0.0), 0.0)
+        return sqrt(beside * beside + off * off) - numbers[3]
     square = numbers[3] * numbers[3] - off * off
     distance = hull_to_disc(hull.outline, x, y, sqrt(maximum(square, 0.0)))
     return select(square > 0.0, distance, FAR_M)
+
+
+def _in_space(hull: Hull, kind: str, numbers: tuple[Scalar, ...], up_m: Scalar, level_m: Scalar) -> Scalar:
+    """Distance of upright prisms: level distance and gap in height together."""
+    bottom, top = vertical_extent(kind, numbers)
+    gap = maximum(maximum(up_m - hull.draft_m - top, bottom - up_m - hull.air_draft_m), 0.0)
+    beside = maximum(level_m, 0.0)
+    return select(gap > 0.0, sqrt(beside * beside + gap * gap), level_m)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fieldworthy.control.controller import Command, Readings
+from fieldworthy.control.controller import Command
 from fieldworthy.core.engine import frozen, take
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.struct import where
 from fieldworthy.sensors.scan import to_numpy
-from fieldworthy.world.course import RUNNING, Standing
+from fieldworthy.world.course import RUNNING, Standing, target_of
 from fieldworthy.world.sense import at_rows, checked_answer, copied, naming_the_plug_in, refuse_undeclared
 from fieldworthy.world.state import State, World
 
@@ -49,14 +49,12 @@ def decide(world: World, state: State) -> Decision:
     ) -> Decision:  # fmt: skip
         import drjit as dr
 
-        target = dr.minimum(standing.target, course.count - 1)
-        readings = Readings(
+        readings = _readings(
+            world,
+            {**vehicle.read(moving), **target_of(engine, course, standing, row)},
             t_s=t_s,
             period_s=period_s,
             trial=dr.gather(engine.UInt32, trials, row),
-            **vehicle.observe(moving),
-            target_north_m=dr.gather(engine.Float, course.north_m, target),
-            target_east_m=dr.gather(engine.Float, course.east_m, target),
             scan=scan,
             memory=old[2],
         )
@@ -80,17 +78,21 @@ def decide(world: World, state: State) -> Decision:
         raise
 
 
-def readings_of(world: World, state: State) -> Readings:
+def readings_of(world: World, state: State) -> Any:
     """What a controller knows now, in NumPy: for whoever steers from outside."""
-    target = np.minimum(np.asarray(state.standing.target), len(world.course.north_m) - 1)
-    return Readings(
+    engine, read = world.engine, world.vehicle.read
+
+    def kernel(moving: Any, standing: Standing, course: Any, row: Any) -> Any:
+        return {**read(moving), **target_of(engine, course, standing, row)}
+
+    known = world.kernel("read", lambda: frozen(kernel))(state.vehicle, state.standing, world.course_lanes, state.row)
+    return _readings(
+        world,
+        # Copies: a controller may work in place, and these would be the kernels' own memory.
+        {name: np.array(values) for name, values in known.items()},
         t_s=state.tick * world.timing.dt_s,
         period_s=world.timing.control * world.timing.dt_s,
         trial=world.trials[np.asarray(state.row)],
-        # Copies: a controller may work in place, and these would be the kernels' own memory.
-        **{name: np.array(values) for name, values in world.vehicle.observe(state.vehicle).items()},
-        target_north_m=np.asarray(world.course.north_m)[target],
-        target_east_m=np.asarray(world.course.east_m)[target],
         scan=to_numpy(state.scan) if state.scan is not None else None,
         sensors={name: copied(extra.heard) for name, extra in state.extra.items() if extra.heard is not None},
         memory={name: np.array(values) for name, values in state.memory.items()},
@@ -119,6 +121,12 @@ def decision_of(world: World, state: State, command: Command) -> Decision:
     return given, mode, memory
 
 
+def _readings(world: World, known: dict[str, Any], **rest: Any) -> Any:
+    """What the world's controllers read, from all that is known."""
+    wanted = {f.name for f in fields(world.readings)}
+    return world.readings(**{name: value for name, value in known.items() if name in wanted}, **rest)
+
+
 def command_names(world: World) -> list[str]:
     """Names of the numbers that this vehicle's command consists of."""
     return [f.name for f in fields(world.vehicle.command)]
@@ -143,7 +151,7 @@ def _field(command: Any, name: str) -> Any:
     except AttributeError:
         raise FieldworthyError(
             f"the controller's command() answered {type(command).__name__} without '{name}'; valid: a "
-            "fieldworthy.Command(surge_m_s=…, yaw_rate_rad_s=…)"
+            "fieldworthy.Command(surge_m_s=…, yaw_rate_rad_s=…), or for what flies a fieldworthy.FlightCommand(…)"
         ) from None
 
 

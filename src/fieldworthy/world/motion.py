@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from fieldworthy.core.engine import Engine, take
-from fieldworthy.core.integrate import add_compensated
 from fieldworthy.core.lanes import is_finite, minimum
 from fieldworthy.core.struct import leaves, where
 from fieldworthy.core.track import Pose, Track, write_pose
 from fieldworthy.environment.primitives import Table, entry
 from fieldworthy.sensors.candidates import FASTEST_M_S, for_each_candidate, mask_word, within_reach
 from fieldworthy.vehicles.hull import Hull, can_touch, hull_distance
-from fieldworthy.vehicles.vehicle import Vehicle
+from fieldworthy.vehicles.vehicle import Clock, Vehicle
 from fieldworthy.world.course import RUNNING, CourseLanes, Standing, judge
 from fieldworthy.world.state import CLEARANCE_HORIZON_M
 
@@ -34,8 +33,6 @@ class Moving:
     """What changes: one entry a lane."""
 
     vehicle: Any
-    carry: Any
-    """What the sums of the vehicle's state have not yet taken up, see `integrate.add_compensated`."""
     standing: Standing
     track: Track
 
@@ -83,6 +80,7 @@ def move(
     around: Surroundings,
     masks: tuple[Any, ...],
     row: Any,
+    trial: Any,
     lane: Any,
     moving: Moving,
     command: Any,
@@ -96,21 +94,28 @@ def move(
     p, medium = take((around.parameters, around.medium), row)
     track = moving.track
 
-    def step(i: Any, state: Any, carry: Any, standing: Standing) -> tuple[Any, Any, Any, Standing]:
+    def clock_at(tick: Any) -> Clock:
+        return Clock(tick, engine.Float(tick) * dt_s, dt_s, trial)
+
+    def step(i: Any, state: Any, standing: Standing) -> tuple[Any, Any, Standing]:
         active = standing.outcome == RUNNING
-        slope = vehicle.slope(lambda s: vehicle.rates(s, command, medium, p), state, dt_s)
-        new, rest = add_compensated(state, carry, dt_s, slope)
+        new = vehicle.step(state, command, medium, p, clock_at(tick + i))
         sound = is_finite(sum(leaves((new, command))))
-        new, rest = where(active & sound, (new, rest), (state, carry))
+        new = where(active & sound, new, state)
         now = tick + i + 1
         t_s = engine.Float(now) * dt_s
         pose = vehicle.pose(new, medium, t_s, p)
         flown_m = vehicle.speed_m_s(new) * dt_s
         gap = gap_m(engine, hull, around.tables, masks, row, lane, pose, t_s)
-        ahead = judge(engine, around.course, standing, pose.pos_ned_m, gap, flown_m, sound, now, end)
+        broken = vehicle.broken(new) if vehicle.broken is not None else False
+        ahead = judge(engine, around.course, standing, pose.pos_ned_m, gap, broken, flown_m, sound, now, end)
         write_pose(track, pose, now, lane, active)
-        return i + 1, new, rest, where(active, ahead, standing)
+        return i + 1, new, where(active, ahead, standing)
 
-    first = (engine.UInt32(0), moving.vehicle, moving.carry, moving.standing)
-    _, state, carry, standing = dr.while_loop(first, lambda i, state, carry, standing: i < ticks, step)
-    return Moving(state, carry, standing, track)
+    begun = moving.vehicle
+    if vehicle.prepare is not None:
+        begun = vehicle.prepare(begun, command, medium, p, clock_at(tick))
+        begun = where(moving.standing.outcome == RUNNING, begun, moving.vehicle)
+    first = (engine.UInt32(0), begun, moving.standing)
+    _, state, standing = dr.while_loop(first, lambda i, state, standing: i < ticks, step)
+    return Moving(state, standing, track)

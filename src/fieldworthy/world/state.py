@@ -16,7 +16,6 @@ from fieldworthy.core.engine import Engine
 from fieldworthy.core.track import Track
 from fieldworthy.environment.mesh import MeshScene
 from fieldworthy.environment.primitives import Table
-from fieldworthy.environment.sea import Sea
 from fieldworthy.environment.shapes import Layout
 from fieldworthy.sensors.lidar import LidarParameters, LidarShape
 from fieldworthy.sensors.scan import Scan
@@ -39,7 +38,7 @@ class Timing:
     control: int
     """Ticks from one command to the next."""
     sweep: int
-    """Ticks of one LiDAR sweep."""
+    """Ticks of one LiDAR sweep; 0 without a LiDAR."""
     latency: int
     """Ticks from the end of a sweep to its delivery."""
 
@@ -61,10 +60,14 @@ class World:
     """What touches things."""
     vehicle: Vehicle
     vehicle_parameters: Any
-    """Of the type that the vehicle names."""
-    medium: Sea
+    medium: Any
+    """Water and air, as the vehicle's laws take them."""
     start: Any
-    """State of the vehicle at tick 0: NumPy arrays (rows,)."""
+    """The vehicle at tick 0: NumPy arrays (rows,)."""
+    readings: type
+    """Dataclass that controllers read."""
+    periods: tuple[int, ...]
+    """Ticks between the readings of the vehicle's own slow sensors: `Vehicle.prepare` runs at these ticks."""
     layouts: tuple[Layout, ...]
     """One a row."""
     tables: tuple[Table, ...]
@@ -106,8 +109,6 @@ class State:
     row: Any
     """UInt32 (lanes): which row of the world a lane is."""
     vehicle: Any
-    carry: Any
-    """What sums in the vehicle's state have not yet taken up, in the form of the state."""
     command: Any
     mode: Any
     standing: Standing

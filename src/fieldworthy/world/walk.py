@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import frozen, take
-from fieldworthy.core.struct import add_scaled, map_leaves
+from fieldworthy.core.struct import map_leaves
 from fieldworthy.core.track import Track, pose_of_tick
 from fieldworthy.core.vec import euler_zyx_from_quat
 from fieldworthy.environment.primitives import Table
 from fieldworthy.sensors.scan import thinned as thinned_scan
 from fieldworthy.sensors.sensor import Truth
+from fieldworthy.vehicles.vehicle import Clock
 from fieldworthy.world.course import Standing
 from fieldworthy.world.decide import Decision, command_names, decide, first_memory
 from fieldworthy.world.look import look
@@ -30,18 +31,19 @@ def start(world: World) -> State:
     """All trials at tick 0, with the sweep that ended just then already delivered."""
     engine, rows = world.engine, len(world.trials)
     zeros = np.zeros(rows)
-    track = _first_track(world)
+    first = _first_state(world)
+    track = _first_track(world, first)
     state = State(
         tick=0,
         row=engine.indices(rows),
-        vehicle=map_leaves(engine.floats, world.start),
-        carry=map_leaves(lambda _: engine.floats(zeros), world.start),
+        vehicle=first,
         command=world.vehicle.command(**{name: engine.floats(zeros) for name in command_names(world)}),
         mode=engine.floats(zeros),
         standing=Standing(
             outcome=engine.integers(zeros),
             end_tick=engine.integers(zeros),
             target=engine.integers(zeros),
+            held=engine.integers(zeros),
             clearance_m=_first_gap(world, track),
             path_m=engine.floats(zeros),
             path_rest_m=engine.floats(zeros),
@@ -77,8 +79,8 @@ def advance(world: World, state: State, decision: Decision) -> tuple[State, Fram
         ticks = min(stop - state.tick, max(1, round(LONGEST_MOVE_S / timing.dt_s)))
         if world.lidar is not None:
             ticks = min(ticks, timing.sweep - state.tick % timing.sweep)
-        for extra in world.extra:
-            ticks = min(ticks, extra.period - state.tick % extra.period)
+        for period in (*world.periods, *(extra.period for extra in world.extra)):
+            ticks = min(ticks, period - state.tick % period)
         state = _sense(world, _move(world, state, ticks))
         if world.lidar is not None and state.tick % timing.sweep == 0:
             state = replace(state, waiting=(*state.waiting, (state.tick + timing.latency, look(world, state))))
@@ -103,7 +105,6 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         state,
         row=thin(state.row),
         vehicle=map_leaves(thin, state.vehicle),
-        carry=map_leaves(thin, state.carry),
         command=map_leaves(thin, state.command),
         mode=thin(state.mode),
         standing=map_leaves(thin, state.standing),
@@ -115,7 +116,7 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         waiting=tuple((tick, thinned_scan(engine, scan, lanes)) for tick, scan in state.waiting),
         extra={name: thinned_extra(extra, lanes) for name, extra in state.extra.items()},
     )
-    dr.eval(thinner.row, thinner.vehicle, thinner.carry, thinner.command, thinner.mode, thinner.standing, thinner.track)
+    dr.eval(thinner.row, thinner.vehicle, thinner.command, thinner.mode, thinner.standing, thinner.track)
     dr.eval([value for value in thinner.memory.values() if not isinstance(value, np.ndarray)])
     return thinner
 
@@ -166,7 +167,26 @@ def _sense(world: World, state: State) -> State:
     return replace(state, extra=found)
 
 
-def _first_track(world: World) -> Track:
+def _first_state(world: World) -> Any:
+    """The vehicle at tick 0, evaluated."""
+    import drjit as dr
+
+    engine, vehicle, rows = world.engine, world.vehicle, len(world.trials)
+    start = map_leaves(engine.floats, world.start)
+    if vehicle.first is None:
+        return start
+    row = world.counting(rows)
+    p, medium = take((world.vehicle_parameters, world.medium), row)
+    clock = Clock(
+        engine.counter(0), engine.scalar(0.0), world.timing.dt_s, dr.gather(engine.UInt32, world.trial_lanes, row)
+    )
+    nought = engine.floats(np.zeros(rows))
+    first = map_leaves(lambda leaf: leaf + nought, vehicle.first(start, medium, p, clock))
+    dr.make_opaque(first)
+    return first
+
+
+def _first_track(world: World, first: Any) -> Track:
     """Poses of the sweep before tick 0, in which the vehicle came along at its starting velocity."""
     import drjit as dr
 
@@ -176,10 +196,8 @@ def _first_track(world: World) -> Track:
     ticks = np.where(np.arange(slots) == 0, 0, np.arange(slots) - slots)
     t_s = engine.floats(ticks[:, None] * world.timing.dt_s + np.zeros(rows))
     row = engine.integers(np.arange(rows) + np.zeros((slots, 1)))
-    p, medium, first = take((world.vehicle_parameters, world.medium, map_leaves(engine.floats, world.start)), row)
-    still = world.vehicle.command(**dict.fromkeys(command_names(world), 0.0))
-    before = add_scaled(first, t_s, world.vehicle.rates(first, still, medium, p))
-    poses = map_leaves(lambda leaf: leaf + 0.0 * t_s, world.vehicle.pose(before, medium, t_s, p))
+    p, medium, vehicle = take((world.vehicle_parameters, world.medium, first), row)
+    poses = map_leaves(lambda leaf: leaf + 0.0 * t_s, world.vehicle.earlier(vehicle, medium, t_s, p))
     dr.make_opaque(poses)
     return Track(poses, engine.counter(rows), slots)
 
@@ -220,11 +238,12 @@ def _move(world: World, state: State, ticks: int) -> State:
     dt_s, horizon_s = world.timing.dt_s, max(LONGEST_MOVE_S, world.timing.dt_s)
 
     def kernel(
-        around: Surroundings, row: Any, lane: Any, places: Any, moving: Moving, command: Any, tick: Any, ticks: Any,
-        end: Any, now_s: Any,
+        around: Surroundings, row: Any, trials: Any, lane: Any, places: Any, moving: Moving, command: Any, tick: Any,
+        ticks: Any, end: Any, now_s: Any,
     ) -> Moving:  # fmt: skip
         import drjit as dr
 
+        trial = dr.gather(engine.UInt32, trials, row)
         pose = pose_of_tick(moving.track, tick, lane)
         dr.eval(pose)
         masks = tuple(
@@ -232,15 +251,16 @@ def _move(world: World, state: State, ticks: int) -> State:
             for table, index in zip(around.tables, places, strict=True)
         )
         dr.eval(masks)
-        return move(engine, vehicle, hull, dt_s, around, masks, row, lane, moving, command, tick, ticks, end)
+        return move(engine, vehicle, hull, dt_s, around, masks, row, trial, lane, moving, command, tick, ticks, end)
 
     tables = _solid(world)
     moved = world.kernel("move", lambda: frozen(kernel))(
         Surroundings(world.vehicle_parameters, world.medium, tables, world.course_lanes),
         state.row,
+        world.trial_lanes,
         world.counting(state.lanes),
         tuple(world.counting(state.lanes * table.word_count) for table in tables),
-        Moving(state.vehicle, state.carry, state.standing, state.track),
+        Moving(state.vehicle, state.standing, state.track),
         state.command,
         engine.counter(state.tick),
         engine.counter(ticks),
@@ -251,7 +271,6 @@ def _move(world: World, state: State, ticks: int) -> State:
         state,
         tick=state.tick + ticks,
         vehicle=moved.vehicle,
-        carry=moved.carry,
         standing=moved.standing,
         track=moved.track,
     )

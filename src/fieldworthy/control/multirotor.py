@@ -1,0 +1,112 @@
+"""The autopilot of a vehicle that hovers on rotors: position, attitude, rates and allocation in one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fieldworthy.control.allocation import RotorShare, allocate
+from fieldworthy.control.attitude import (
+    AttitudeOptions,
+    AttitudeParameters,
+    AttitudeState,
+    attitude_from_thrust,
+    first_attitude_state,
+    moment_demand,
+    next_attitude_state,
+    rate_setpoint,
+)
+from fieldworthy.control.flight_estimate import Estimate
+from fieldworthy.control.position import (
+    PositionOptions,
+    PositionParameters,
+    PositionState,
+    first_position_state,
+    next_position_state,
+    position_control,
+)
+from fieldworthy.control.setpoint import Setpoint
+from fieldworthy.core.lanes import Scalar, clip
+from fieldworthy.core.vec import Quat, Vec3, dot, rotate
+
+
+@dataclass(frozen=True)
+class MultirotorOptions:
+    """Which terms the loops have."""
+
+    attitude: AttitudeOptions = field(default_factory=AttitudeOptions)
+    position: PositionOptions = field(default_factory=PositionOptions)
+
+
+@dataclass
+class MultirotorParameters:
+    """Gains and limits of every loop, and the layout; `multirotor_gains.default_gains` makes them of a vehicle."""
+
+    attitude: AttitudeParameters
+    position: PositionParameters
+    shares: tuple[RotorShare, ...]
+
+
+@dataclass
+class MultirotorControlState:
+    """What the loops remember."""
+
+    attitude: AttitudeState
+    position: PositionState
+
+
+@dataclass
+class MultirotorReport:
+    """What the autopilot wanted, for logs, metrics and surfaces that help the rotors."""
+
+    saturation_margin: Scalar
+    """Of the demand: see `allocation.Allocated`."""
+    thrust_n: Scalar
+    """Collective thrust asked."""
+    moment_frd_n_m: Vec3
+    """Moment asked."""
+    quat_setpoint: Quat
+    rate_setpoint_rad_s: Vec3
+
+
+def first_multirotor_state(options: MultirotorOptions, estimate: Estimate) -> MultirotorControlState:
+    """Nothing integrated; filters settled at the present motion."""
+    return MultirotorControlState(
+        first_attitude_state(options.attitude, estimate.rate_frd_rad_s),
+        first_position_state(options.position, estimate.vel_ned_m_s),
+    )
+
+
+def multirotor_control(
+    options: MultirotorOptions,
+    p: MultirotorParameters,
+    setpoint: Setpoint,
+    estimate: Estimate,
+    state: MultirotorControlState,
+    dt_s: Scalar,
+) -> tuple[tuple[Scalar, ...], MultirotorControlState, MultirotorReport]:
+    """Thrust demand of each rotor [N], the memory after this step, and a report. Call it every dt.
+
+    Equation: force -> attitude -> turn rate -> moment, thrust = force along the body's -z as it is now, allocation
+    Source: cascade of Mellinger and Kumar (ICRA 2011) and Lee, Leok, McClamroch (CDC 2010), there the projection of the
+        force; attitude after Brescianini and others (2013).
+    Frames: world NED, body FRD.      Shapes: scalars.
+    Limits: no inverted flight. The integrals run on the ground too: start from `first_multirotor_state` at take-off.
+    Verified by: tests/verification/test_multirotor_control.py
+    """
+    force = position_control(options.position, p.position, setpoint, estimate, state.position, dt_s)
+    quat_set = attitude_from_thrust(force, setpoint.heading_rad)
+    up = rotate(estimate.quat_ned_from_frd, Vec3(0.0, 0.0, -1.0))
+    thrust = clip(dot(force, up), p.position.force_min_n, p.position.force_max_n)
+
+    rate = estimate.rate_frd_rad_s
+    rate_set = rate_setpoint(p.attitude, estimate.quat_ned_from_frd, quat_set)
+    moment = moment_demand(options.attitude, p.attitude, rate_set, rate, state.attitude, dt_s)
+    got = allocate(p.shares, thrust, moment)
+    attitude = next_attitude_state(
+        options.attitude, p.attitude, rate_set, rate, state.attitude, got.moment_frd_n_m - moment, dt_s
+    )
+    position = next_position_state(
+        options.position, p.position, estimate.vel_ned_m_s, state.position, up * got.thrust_n, dt_s
+    )
+    report = MultirotorReport(got.saturation_margin, thrust, moment, quat_set, rate_set)
+    return got.rotor_thrust_n, MultirotorControlState(attitude, position), report

@@ -1,0 +1,67 @@
+"""All slow devices of a flying robot behind one form: options, parameters, memory, reading, by the device's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fieldworthy.core.lanes import Scalar
+from fieldworthy.core.vec import Vec3
+from fieldworthy.sensors import airspeed, barometer, gnss, magnetometer, rangefinder
+from fieldworthy.sensors.devices import (
+    airspeed_device,
+    barometer_device,
+    gnss_device,
+    magnetometer_device,
+    rangefinder_device,
+)
+from fieldworthy.sensors.truth import SensorTruth
+
+
+@dataclass(frozen=True)
+class DeviceLaws:
+    """The laws of one kind of device; each takes the device's own options and parameters."""
+
+    make: Callable[[Mapping[str, Any], float, Vec3], tuple[Any, Any]]
+    """(values of a catalogue file, period [s], Earth's field NED [T]) -> options, parameters."""
+    normals: Callable[[Any], int]
+    first_normals: Callable[[Any], int]
+    first: Callable[[Any, Any, tuple[Scalar, ...]], Any]
+    read: Callable[[Any, Any, SensorTruth, Any, tuple[Scalar, ...]], tuple[Any, Any]]
+    blank: Any
+    """A reading of zeros, for before the first one."""
+
+
+def _nowhere() -> Vec3:
+    return Vec3(0.0, 0.0, 0.0)
+
+
+DEVICES: dict[str, DeviceLaws] = {
+    "gnss": DeviceLaws(
+        lambda values, dt_s, field: gnss_device(values, dt_s),
+        gnss.gnss_normals, gnss.first_gnss_normals, gnss.first_gnss, gnss.read_gnss,
+        gnss.GnssReading(_nowhere(), _nowhere(), 0.0, 0.0, 0.0),
+    ),
+    "barometer": DeviceLaws(
+        lambda values, dt_s, field: barometer_device(values, dt_s),
+        barometer.barometer_normals, barometer.first_barometer_normals, barometer.first_barometer,
+        barometer.read_barometer, barometer.BarometerReading(0.0, 0.0),
+    ),
+    "magnetometer": DeviceLaws(
+        magnetometer_device,
+        magnetometer.magnetometer_normals, magnetometer.first_magnetometer_normals, magnetometer.first_magnetometer,
+        magnetometer.read_magnetometer, magnetometer.MagnetometerReading(_nowhere()),
+    ),
+    "airspeed": DeviceLaws(
+        lambda values, dt_s, field: airspeed_device(values, dt_s),
+        airspeed.airspeed_normals, airspeed.first_airspeed_normals, airspeed.first_airspeed, airspeed.read_airspeed,
+        airspeed.AirspeedReading(0.0, 0.0),
+    ),
+    "rangefinder": DeviceLaws(
+        lambda values, dt_s, field: rangefinder_device(values, dt_s),
+        rangefinder.rangefinder_normals, rangefinder.first_rangefinder_normals, rangefinder.first_rangefinder,
+        rangefinder.read_rangefinder, rangefinder.RangefinderReading(0.0, 0.0),
+    ),
+}  # fmt: skip
+"""Every slow device. The inertial unit is not one: it is read at every physics tick, inside the kernel."""

@@ -1,0 +1,194 @@
+"""What the devices of a flying robot read, when their readings are heard, and what a filter makes of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from fieldworthy.control import complementary
+from fieldworthy.control.complementary import FilterState
+from fieldworthy.core.lanes import Scalar, logical_and, select, sqrt
+from fieldworthy.core.random import normals, stream_words, unit_uniform
+from fieldworthy.core.struct import map_leaves, where
+from fieldworthy.core.vec import Vec3
+from fieldworthy.environment.air import AirSample
+from fieldworthy.environment.atmosphere import isa, pressure_altitude_m
+from fieldworthy.sensors.delivery import collect, delivery_uniforms, first_mailbox, post
+from fieldworthy.sensors.imu import ImuReading, first_imu, first_imu_normals, imu_normals, read_imu
+from fieldworthy.sensors.sensor_faults import SensorFault, apply_fault, fault_normals
+from fieldworthy.sensors.suite import DEVICES
+from fieldworthy.sensors.truth import SensorTruth
+from fieldworthy.vehicles.aircraft import AircraftParameters, AircraftShape, AircraftState, Loads
+from fieldworthy.vehicles.rotor_vibration import vibration_force
+from fieldworthy.vehicles.vehicle import Clock
+from fieldworthy.world.flight_state import DeviceState, FlightParameters, FlightShape, FlightState
+
+_FIRST_TICK = 0xFFFFFFFF
+"""Place in the random streams of what is drawn once, before time begins."""
+
+_BLOCKS = 16
+"""Blocks of random words kept for one fault."""
+
+_UNIFORM_BLOCK = 1000
+"""Where the uniform numbers of a stream lie, beyond all its normal ones."""
+
+
+def truth_of(
+    shape: AircraftShape,
+    p: AircraftParameters,
+    state: AircraftState,
+    loads: Loads,
+    rate_dot: Vec3,
+    air: AirSample,
+    current_a: Scalar,
+    phase_rad: tuple[Scalar, ...],
+    t_s: Scalar,
+) -> SensorTruth:
+    """Everything that the laws of the sensors want to know."""
+    body = state.body
+    wash, disc = 0.0, 0.0
+    vibration = Vec3(0.0, 0.0, 0.0)
+    for i, (rotor, speed) in enumerate(zip(p.rotors, state.rotor_speed_rad_s, strict=True)):
+        thrust = rotor.thrust_coefficient_n_s2 * speed * speed
+        wash, disc = wash + thrust, disc + math.pi * rotor.radius_m * rotor.radius_m
+        if phase_rad:
+            vibration = vibration + vibration_force(shape.rotor, rotor, phase_rad[i], speed, thrust) / p.mass_kg
+    return SensorTruth(
+        t_s=t_s,
+        pos_ned_m=body.pos_ned_m,
+        quat_ned_from_frd=body.quat_ned_from_frd,
+        vel_ned_m_s=body.vel_ned_m_s,
+        rate_frd_rad_s=body.rate_frd_rad_s,
+        rate_dot_frd_rad_s2=rate_dot,
+        specific_force_frd_m_s2=loads.force_frd_n / p.mass_kg,
+        air_velocity_frd_m_s=loads.air_velocity_frd_m_s,
+        density_kg_m3=air.density_kg_m3,
+        pressure_pa=air.pressure_pa,
+        temperature_k=air.temperature_k,
+        current_a=current_a,
+        height_above_ground_m=-body.pos_ned_m.z,
+        rotor_wash_pa=wash / disc,
+        vibration_frd_m_s2=vibration,
+    )
+
+
+def inertial_reading(
+    shape: FlightShape, p: FlightParameters, state: FlightState, truth: SensorTruth, clock: Clock
+) -> tuple[ImuReading, Any, dict[str, ImuReading]]:
+    """The inertial unit's sample of this tick, its memory, and what its faults hold on to."""
+    assert shape.imu is not None
+    assert p.imu is not None
+    assert state.imu is not None
+    numbers = normals(p.imu_key, clock.trial, clock.tick, imu_normals(shape.imu), type(truth.pos_ned_m.x))
+    reading, memory = read_imu(shape.imu, p.imu, truth, state.imu, numbers)
+    reading, held = _struck(shape, p, "imu", reading, state.imu_held, clock)
+    return reading, memory, held
+
+
+def first_inertial(shape: FlightShape, p: FlightParameters, clock: Clock, scalar_type: Any) -> Any:
+    """The inertial unit at switch-on; None without one."""
+    if shape.imu is None or p.imu is None:
+        return None
+    count = first_imu_normals(shape.imu)
+    return first_imu(shape.imu, p.imu, normals(p.imu_key, clock.trial, _FIRST_TICK, count, scalar_type))
+
+
+def first_devices(shape: FlightShape, p: FlightParameters, clock: Clock, scalar_type: Any) -> dict[str, DeviceState]:
+    """All slow devices at switch-on, nothing read."""
+    found = {}
+    for device in shape.devices:
+        laws, numbers = DEVICES[device.name], p.devices[device.name]
+        drawn = normals(numbers.key, clock.trial, _FIRST_TICK, laws.first_normals(device.options), scalar_type)
+        blank = map_leaves(lambda leaf: leaf, laws.blank)
+        found[device.name] = DeviceState(
+            laws.first(device.options, numbers.parameters, drawn),
+            first_mailbox(device.delivery, blank),
+            {name: map_leaves(lambda leaf: leaf, blank) for name in _freezes(shape, device.name)},
+        )
+    return found
+
+
+def first_held(shape: FlightShape) -> dict[str, ImuReading]:
+    """What faults of the inertial unit hold on to before the first sample."""
+    still = Vec3(0.0, 0.0, 0.0)
+    return {name: ImuReading(still, still) for name in _freezes(shape, "imu")}
+
+
+def read_devices(
+    shape: FlightShape, p: FlightParameters, state: FlightState, truth: SensorTruth, clock: Clock
+) -> dict[str, DeviceState]:
+    """Let every slow device read that is due at this tick, and send its reading on its way."""
+    found = dict(state.devices)
+    scalar_type = type(truth.pos_ned_m.x)
+    for device in shape.devices:
+        laws, numbers, before = DEVICES[device.name], p.devices[device.name], state.devices[device.name]
+        due = clock.tick % device.delivery.period_ticks == 0
+        drawn = normals(numbers.key, clock.trial, clock.tick, laws.normals(device.options), scalar_type)
+        reading, memory = laws.read(device.options, numbers.parameters, truth, before.memory, drawn)
+        reading, held = _struck(shape, p, device.name, reading, before.held, clock)
+        count = delivery_uniforms(device.delivery)
+        uniforms: tuple[Scalar, ...] = ()
+        if count:
+            words = stream_words(numbers.key, clock.trial, clock.tick, _UNIFORM_BLOCK)
+            uniforms = tuple(unit_uniform(word, scalar_type) for word in words[:count])
+        mailbox = post(device.delivery, numbers.delivery, before.mailbox, reading, clock.t_s, due, uniforms)
+        found[device.name] = DeviceState(where(due, memory, before.memory), mailbox, where(due, held, before.held))
+    return found
+
+
+def hear(
+    shape: FlightShape,
+    p: FlightParameters,
+    belief: FilterState,
+    devices: dict[str, DeviceState],
+    origin_ned_m: Vec3,
+    clock: Clock,
+) -> tuple[FilterState, dict[str, DeviceState], Vec3]:
+    """Take in what has arrived at this tick: the filter after it, the devices' mailboxes, the first fix's offset."""
+    assert p.filter is not None
+    devices = dict(devices)
+    for name, device in devices.items():
+        before = device.mailbox.arrived
+        mailbox, fresh = collect(device.mailbox, clock.t_s)
+        devices[name] = DeviceState(device.memory, mailbox, device.held)
+        value, first = mailbox.newest.value, logical_and(fresh, before < 0.5)
+        if name == "gnss":
+            fixed = logical_and(fresh, value.fix > 0.5)
+            origin_ned_m = where(logical_and(first, fixed), value.pos_ned_m - belief.pos_ned_m, origin_ned_m)
+            age = clock.t_s - mailbox.newest.stamp_s
+            belief = complementary.correct_gnss(
+                shape.filter, p.filter, belief, value.pos_ned_m - origin_ned_m, value.vel_ned_m_s,
+                select(fixed, age, 0.0), fixed,
+            )  # fmt: skip
+        elif name == "barometer":
+            height = pressure_altitude_m(select(fresh, value.pressure_pa, 1e5))
+            zero = select(first, height + belief.pos_ned_m.z, belief.barometer_zero_m)
+            belief = complementary.correct_baro(p.filter, replace(belief, barometer_zero_m=zero), height, fresh)
+        elif name == "magnetometer":
+            belief = complementary.correct_mag(p.filter, belief, value.field_frd_t, p.declination_rad, fresh)
+        elif name == "airspeed":
+            density = isa(-belief.pos_ned_m.z).density_kg_m3
+            true_speed = value.airspeed_m_s * sqrt(1.225 / density)
+            belief = complementary.correct_airspeed(p.filter, belief, true_speed, fresh)
+    return belief, devices, origin_ned_m
+
+
+def _freezes(shape: FlightShape, device: str) -> list[str]:
+    """Numbers of the faults of a device, as text."""
+    return [str(i) for i, fault in enumerate(shape.faults) if fault.kind == "sensor" and fault.part == device]
+
+
+def _struck(
+    shape: FlightShape, p: FlightParameters, device: str, reading: Any, held: dict[str, Any], clock: Clock
+) -> tuple[Any, dict[str, Any]]:
+    """A reading after all faults of its device."""
+    kept = {}
+    for name in _freezes(shape, device):
+        options, numbers = shape.faults[int(name)].sensor, p.faults[int(name)]
+        assert options is not None
+        fault = SensorFault(numbers.onset_s, numbers.end_s, numbers.size)
+        count = fault_normals(options, reading)
+        drawn = normals(p.fault_key, clock.trial, clock.tick, count, type(numbers.onset_s), _BLOCKS * int(name))
+        reading, kept[name] = apply_fault(options, fault, reading, held[name], clock.t_s, drawn)
+    return reading, kept

@@ -1,0 +1,107 @@
+"""What records and controllers see of a flying robot, and when it counts as crashed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from fieldworthy.core.lanes import Scalar, logical_and, maximum, select, sqrt
+from fieldworthy.core.vec import Vec3, dot, euler_zyx_from_quat, rotate
+from fieldworthy.world.flight_state import CRASHES, FlightParameters, FlightShape, FlightState
+
+_ON_ITS_SIDE = 0.5
+"""Cosine of the lean beyond which a vehicle near the ground has tipped over."""
+
+_PRESSED_DOWN = 0.4
+"""Share of its reach at which the middle of the vehicle has gone through its landing gear."""
+
+
+def watched(shape: FlightShape, p: FlightParameters, state: FlightState) -> FlightState:
+    """The state with its crash told, if it has just crashed.
+
+    Rule: descent faster than `crash_speed_m_s` while the gear touches; lean beyond 60 deg where a side can touch; the
+        middle pressed to under 0.4 of its reach. Without gear the ground itself breaks it.
+    Limits: level ground; a blade that touches it upright is not seen.
+    """
+    body = state.motion.body
+    up, sinking = -body.pos_ned_m.z, body.vel_ned_m_s.z
+    upright = -rotate(body.quat_ned_from_frd, Vec3(0.0, 0.0, -1.0)).z
+    touches = up <= p.reach_down_m
+    hard = logical_and(touches, sinking > p.crash_speed_m_s) if shape.aircraft.gear else touches
+    side = logical_and(upright < _ON_ITS_SIDE, up <= maximum(p.reach_down_m, p.reach_side_m))
+    crash = select(up < _PRESSED_DOWN * p.reach_down_m, 3.0, 0.0)
+    crash = select(side, 2.0, crash)
+    crash = select(hard, 1.0, crash)
+    speed = sqrt(dot(body.vel_ned_m_s, body.vel_ned_m_s) + 1e-12)
+    return replace(state, crash=crash, impact_m_s=select(crash > 0.5, speed, 0.0))
+
+
+def observe(shape: FlightShape, state: FlightState) -> dict[str, Scalar]:
+    """Motion, air, actuators, supply and belief, by name."""
+    body, motion = state.motion.body, state.motion
+    _, _, heading = euler_zyx_from_quat(body.quat_ned_from_frd)
+    found = {
+        "north_m": body.pos_ned_m.x,
+        "east_m": body.pos_ned_m.y,
+        "north_m_s": body.vel_ned_m_s.x,
+        "east_m_s": body.vel_ned_m_s.y,
+        "up_m_s": -body.vel_ned_m_s.z,
+        "heading_rad": heading,
+        "roll_rate_rad_s": body.rate_frd_rad_s.x,
+        "pitch_rate_rad_s": body.rate_frd_rad_s.y,
+        "yaw_rate_rad_s": body.rate_frd_rad_s.z,
+        "airspeed_m_s": state.airspeed_m_s,
+        "wind_north_m_s": state.wind_ned_m_s.x,
+        "wind_east_m_s": state.wind_ned_m_s.y,
+        "wind_up_m_s": -state.wind_ned_m_s.z,
+        "margin": state.margin,
+        "margin_least": state.margin_least,
+        "voltage_v": state.voltage_v,
+        "current_a": state.current_a,
+        "energy_j": state.energy_j,
+        "crash": state.crash,
+        "impact_m_s": state.impact_m_s,
+    }
+    for i, speed in enumerate(motion.rotor_speed_rad_s):
+        found[f"rotor_{i}_rad_s"] = speed
+    if motion.surfaces is not None:
+        found["aileron_rad"] = motion.surfaces.aileron_rad
+        found["elevator_rad"] = motion.surfaces.elevator_rad
+        found["rudder_rad"] = motion.surfaces.rudder_rad
+    if motion.battery is not None:
+        found["charge"] = motion.battery.soc
+    if motion.load is not None:
+        found["load_north_m"] = motion.load.pos_ned_m.x
+        found["load_east_m"] = motion.load.pos_ned_m.y
+        found["load_up_m"] = -motion.load.pos_ned_m.z
+    if shape.estimated:
+        found["believed_north_m"] = state.believed.pos_ned_m.x
+        found["believed_east_m"] = state.believed.pos_ned_m.y
+        found["believed_up_m"] = -state.believed.pos_ned_m.z
+        roll, pitch, turned = euler_zyx_from_quat(state.believed.quat_ned_from_frd)
+        found["believed_roll_rad"], found["believed_pitch_rad"], found["believed_heading_rad"] = roll, pitch, turned
+    return found
+
+
+def read(state: FlightState) -> dict[str, Any]:
+    """What controllers see: the motion as the autopilot believes it."""
+    e = state.believed
+    roll, pitch, heading = euler_zyx_from_quat(e.quat_ned_from_frd)
+    return {
+        "north_m": e.pos_ned_m.x,
+        "east_m": e.pos_ned_m.y,
+        "up_m": -e.pos_ned_m.z,
+        "north_m_s": e.vel_ned_m_s.x,
+        "east_m_s": e.vel_ned_m_s.y,
+        "up_m_s": -e.vel_ned_m_s.z,
+        "roll_rad": roll,
+        "pitch_rad": pitch,
+        "heading_rad": heading,
+        "airspeed_m_s": e.airspeed_m_s,
+    }
+
+
+def crash_sentence(at: dict[str, float]) -> str:
+    """Why a flight ended in a crash, from its last sample."""
+    what = CRASHES[int(at.get("crash", 0.0))]
+    return f"{what}, at {at['impact_m_s']:.1f} m/s" if what else ""

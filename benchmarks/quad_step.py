@@ -21,6 +21,7 @@ import os
 import platform
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -158,14 +159,18 @@ def peers_of(python: Path | None) -> list[Peer]:
     if python is None:
         print("L2F and crazyflow: left out (no --peer-python)")
         return []
-    found = []
+    found: list[Peer] = []
+    missing: set[str] = set()
     for worker, arguments in (
         ("l2f_worker.py", ()),
         ("crazyflow_worker.py", ()),
         ("crazyflow_worker.py", ("--euler",)),
     ):
+        if worker in missing:
+            continue
         peer = Peer(python, worker, *arguments)
         if peer.problem:
+            missing.add(worker)
             print(f"{worker.removesuffix('_worker.py')}: left out ({peer.problem})")
         else:
             found.append(peer)
@@ -254,7 +259,7 @@ def main() -> None:
     parser.add_argument("--limit", type=Path, help="limit_quad.c")
     parser.add_argument("--peer-python", type=Path, help="a Python that has l2f or crazyflow")
     parser.add_argument("--lanes", type=int, default=65_536)
-    parser.add_argument("--core", type=int, default=1)
+    parser.add_argument("--core", type=int, default=(os.cpu_count() or 1) - 1)
     parser.add_argument("--quick", action="store_true", help="three rounds instead of seven")
     options = parser.parse_args()
     pin(options.core)
@@ -265,8 +270,8 @@ def main() -> None:
     print(f"{platform.system()} {platform.machine()}, core {options.core} of {os.cpu_count()}; {facts}")
     print(f"load of the machine before the first round: {os.getloadavg()[0]:.1f} processes")
     limit = None
-    if options.limit is None:
-        print("limit_quad.c: left out (no --limit)")
+    if options.limit is None or shutil.which("gcc") is None:
+        print(f"limit_quad.c: left out ({'no --limit' if options.limit is None else 'no gcc'})")
     else:
         limit = Limit(options.limit)
     peers = peers_of(options.peer_python)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def command(models: tuple[str, ...], as_json: bool, page: Path | None) -> None:
     """Work out every row of the verification table: what a law or a publication says, and what comes out here.
 
-    Takes about 20 s. Exit code 1 when a row does not hold.
+    Takes some seconds. Exit code 1 when a row does not hold.
     """
     from fieldworthy.cli.show import stdout
     from fieldworthy.verify.table import all_rows, markdown, rows_of

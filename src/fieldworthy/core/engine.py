@@ -155,6 +155,16 @@ def _set_threads(dr: Any) -> None:
     dr.set_thread_count(int(wanted))
 
 
+class _Hidden:
+    """A function whose closure Dr.Jit does not look into: it would do so at every call, and it never changes."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*arguments)
+
+
 def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
     """A per-tick function recorded at its first call and replayed after: the tracing cost is paid once.
 
@@ -162,8 +172,13 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     import drjit as dr
 
+    hidden = _Hidden(function)
+
+    def plain(*arguments: Any) -> Any:
+        return hidden(*arguments)
+
     # Lane counts shrink while trials end; each new pattern of equal widths is one more recording, which is no fault.
-    recorded = dr.freeze(function, warn_after=1000, auto_opaque=False)
+    recorded = dr.freeze(plain, warn_after=1000, auto_opaque=False)
 
     def call(*arguments: Any) -> Any:
         # Worlds are cyclic. If the garbage collector frees arrays of an old one in the middle of a recording, Dr.Jit

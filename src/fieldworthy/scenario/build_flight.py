@@ -110,15 +110,19 @@ def build_flight(
 def as_lanes(engine: Engine, tree: Any) -> Any:
     """The tree with every number a lane array that may change from run to run without compiling again.
 
-    Plain 0, 1 and -1 stay as they are: they are structure, and what they are multiplied with then costs nothing.
+    Plain 0, 1 and -1 stay as they are: they are structure, and what they are multiplied with then costs nothing. One
+    number object, such as a catalogue value that all rotors share, becomes one array: handing over arrays takes time.
     """
+    made: dict[int, Any] = {}
 
     def lane(leaf: Any) -> Any:
         if isinstance(leaf, np.ndarray):
             return engine.floats(leaf)
-        if isinstance(leaf, float | int) and not isinstance(leaf, bool):
-            return float(leaf) if leaf in (0.0, 1.0, -1.0) else engine.scalar(float(leaf))
-        return leaf
+        if isinstance(leaf, float | int) and not isinstance(leaf, bool) and leaf not in (0.0, 1.0, -1.0):
+            if id(leaf) not in made:
+                made[id(leaf)] = engine.scalar(float(leaf))
+            return made[id(leaf)]
+        return float(leaf) if isinstance(leaf, int) else leaf
 
     return map_leaves(lane, tree)
 

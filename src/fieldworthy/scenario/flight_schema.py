@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, field
 
-from fieldworthy.scenario.quantities import Fraction, Interval, NonNegative, Positive
+from fieldworthy.scenario.quantities import Fraction, NonNegative, Positive
 from fieldworthy.scenario.strict import Strict
 
 

@@ -123,7 +123,7 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
         "What every model owes to a law or a published number, worked out anew by",
         "",
         "```sh",
-        "./fw verify                                      # about 20 s; exit code 1 if a row does not hold",
+        "./fw verify                                      # some seconds; exit code 1 if a row does not hold",
         "./fw verify --model rotor                        # one model",
         "./fw verify --markdown docs/verification.md      # writes this page",
         "```",

@@ -44,14 +44,14 @@ def decide(world: World, state: State) -> Decision:
     names = command_names(world)
 
     def kernel(
-        t_s: Any, period_s: Any, row: Any, trials: Any, moving: Any, standing: Standing, scan: Any, old: Decision,
-        course: Any, parameters: Any,
+        t_s: Any, period_s: Any, row: Any, trials: Any, seen: dict[str, Any], standing: Standing, scan: Any,
+        old: Decision, course: Any, parameters: Any,
     ) -> Decision:  # fmt: skip
         import drjit as dr
 
         readings = _readings(
             world,
-            {**vehicle.read(moving), **target_of(engine, course, standing, row)},
+            {**seen, **target_of(engine, course, standing, row)},
             t_s=t_s,
             period_s=period_s,
             trial=dr.gather(engine.UInt32, trials, row),
@@ -68,7 +68,7 @@ def decide(world: World, state: State) -> Decision:
     try:
         return world.kernel("decide", lambda: frozen(kernel))(  # type: ignore[no-any-return]
             engine.scalar(state.tick * world.timing.dt_s), engine.scalar(world.timing.control * world.timing.dt_s),
-            state.row, world.trial_lanes, state.vehicle, state.standing, state.scan,
+            state.row, world.trial_lanes, state.known, state.standing, state.scan,
             (state.command, state.mode, state.memory), world.course_lanes, world.parameters,
         )  # fmt: skip
     except RuntimeError as error:
@@ -80,16 +80,16 @@ def decide(world: World, state: State) -> Decision:
 
 def readings_of(world: World, state: State) -> Any:
     """What a controller knows now, in NumPy: for whoever steers from outside."""
-    engine, read = world.engine, world.vehicle.read
+    engine = world.engine
 
-    def kernel(moving: Any, standing: Standing, course: Any, row: Any) -> Any:
-        return {**read(moving), **target_of(engine, course, standing, row)}
+    def kernel(standing: Standing, course: Any, row: Any) -> Any:
+        return target_of(engine, course, standing, row)
 
-    known = world.kernel("read", lambda: frozen(kernel))(state.vehicle, state.standing, world.course_lanes, state.row)
+    target = world.kernel("target", lambda: frozen(kernel))(state.standing, world.course_lanes, state.row)
     return _readings(
         world,
         # Copies: a controller may work in place, and these would be the kernels' own memory.
-        {name: np.array(values) for name, values in known.items()},
+        {name: np.array(values) for name, values in {**state.known, **target}.items()},
         t_s=state.tick * world.timing.dt_s,
         period_s=world.timing.control * world.timing.dt_s,
         trial=world.trials[np.asarray(state.row)],

@@ -7,8 +7,10 @@ from typing import Any
 
 from fieldworthy.core.engine import Engine, take
 from fieldworthy.core.lanes import is_finite, minimum
+from fieldworthy.core.pack import Shape
 from fieldworthy.core.struct import leaves, where
 from fieldworthy.core.track import Pose, Track, write_pose
+from fieldworthy.core.vec import euler_zyx_from_quat
 from fieldworthy.environment.primitives import Table, entry
 from fieldworthy.sensors.candidates import FASTEST_M_S, for_each_candidate, mask_word, within_reach
 from fieldworthy.vehicles.hull import Hull, can_touch, hull_distance
@@ -21,9 +23,8 @@ from fieldworthy.world.state import CLEARANCE_HORIZON_M
 class Surroundings:
     """What lanes move in: data of the kernel that stays the same from call to call."""
 
-    parameters: Any
-    """Of the vehicle."""
-    medium: Any
+    constants: tuple[Any, ...]
+    """Parameters of the vehicle, and its medium."""
     tables: tuple[Table, ...]
     course: CourseLanes
 
@@ -32,7 +33,7 @@ class Surroundings:
 class Moving:
     """What changes: one entry a lane."""
 
-    vehicle: Any
+    vehicle: tuple[Any, ...]
     standing: Standing
     track: Track
 
@@ -75,6 +76,8 @@ def gap_m(
 def move(
     engine: Engine,
     vehicle: Vehicle,
+    shape: Shape,
+    constants: Shape,
     hull: Hull,
     dt_s: float,
     around: Surroundings,
@@ -87,12 +90,13 @@ def move(
     tick: Any,
     ticks: Any,
     end: Any,
-) -> Moving:
+) -> tuple[Moving, dict[str, Any], dict[str, Any]]:
     """Move all lanes `ticks` ticks on from `tick` under one command; lanes that have ended stay where they ended."""
     import drjit as dr
 
-    p, medium = take((around.parameters, around.medium), row)
+    p, medium = take(constants.tree(around.constants), row)
     track = moving.track
+    begun = still = shape.tree(moving.vehicle)
 
     def clock_at(tick: Any) -> Clock:
         return Clock(tick, engine.Float(tick) * dt_s, dt_s, trial)
@@ -112,10 +116,19 @@ def move(
         write_pose(track, pose, now, lane, active)
         return i + 1, new, where(active, ahead, standing)
 
-    begun = moving.vehicle
     if vehicle.prepare is not None:
         begun = vehicle.prepare(begun, command, medium, p, clock_at(tick))
-        begun = where(moving.standing.outcome == RUNNING, begun, moving.vehicle)
+        begun = where(moving.standing.outcome == RUNNING, begun, still)
     first = (engine.UInt32(0), begun, moving.standing)
     _, state, standing = dr.while_loop(first, lambda i, state, standing: i < ticks, step)
-    return Moving(state, standing, track)
+    return Moving(shape.flat(state), standing, track), *sights(
+        vehicle, state, medium, engine.Float(tick + ticks) * dt_s, p
+    )
+
+
+def sights(vehicle: Vehicle, state: Any, medium: Any, t_s: Any, p: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What records and controllers see of a vehicle."""
+    pose = vehicle.pose(state, medium, t_s, p)
+    roll, pitch, _ = euler_zyx_from_quat(pose.quat_ned_from_frd)
+    seen = {**vehicle.observe(state), "up_m": -pose.pos_ned_m.z, "roll_rad": roll, "pitch_rad": pitch}
+    return seen, vehicle.read(state)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import Engine
+from fieldworthy.core.pack import Shape
 from fieldworthy.core.track import Track
 from fieldworthy.environment.mesh import MeshScene
 from fieldworthy.environment.primitives import Table
@@ -94,6 +95,20 @@ class World:
             self._made[name] = make()
         return self._made[name]  # type: ignore[no-any-return]
 
+    def vehicle_shape(self, tree: Any = None) -> Shape:
+        """How the vehicle's state lies in `State.vehicle`; settled by the first tree."""
+        if "vehicle" not in self._made:
+            self._made["vehicle"] = Shape.of_separate(tree)
+        return self._made["vehicle"]  # type: ignore[no-any-return]
+
+    def constants(self) -> tuple[Shape, tuple[Any, ...]]:
+        """The vehicle's parameters and its medium: how they lie, and as an argument of a kernel."""
+        if "constants" not in self._made:
+            tree = (self.vehicle_parameters, self.medium)
+            shape = Shape(tree)
+            self._made["constants"] = shape, shape.flat(tree)
+        return self._made["constants"]  # type: ignore[no-any-return]
+
     def counting(self, count: int) -> Any:
         """0, 1, … count - 1 as UInt32 lanes, made once a size."""
         if count not in self._made:
@@ -108,7 +123,12 @@ class State:
     tick: int
     row: Any
     """UInt32 (lanes): which row of the world a lane is."""
-    vehicle: Any
+    vehicle: tuple[Any, ...]
+    """See `World.vehicle_shape`."""
+    seen: dict[str, Any]
+    """What records see of it now, by the names of the run folder."""
+    known: dict[str, Any]
+    """What controllers see of it now."""
     command: Any
     mode: Any
     standing: Standing

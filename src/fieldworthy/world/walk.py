@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import frozen, take
+from fieldworthy.core.pack import separate
 from fieldworthy.core.struct import map_leaves
 from fieldworthy.core.track import Track, pose_of_tick
-from fieldworthy.core.vec import euler_zyx_from_quat
 from fieldworthy.environment.primitives import Table
 from fieldworthy.sensors.scan import thinned as thinned_scan
 from fieldworthy.sensors.sensor import Truth
@@ -19,7 +19,7 @@ from fieldworthy.vehicles.vehicle import Clock
 from fieldworthy.world.course import Standing
 from fieldworthy.world.decide import Decision, command_names, decide, first_memory
 from fieldworthy.world.look import look
-from fieldworthy.world.motion import Moving, Surroundings, gap_m, move, near_masks
+from fieldworthy.world.motion import Moving, Surroundings, gap_m, move, near_masks, sights
 from fieldworthy.world.sense import first_extra, sense, thinned_extra
 from fieldworthy.world.state import Frame, State, World
 
@@ -31,12 +31,14 @@ def start(world: World) -> State:
     """All trials at tick 0, with the sweep that ended just then already delivered."""
     engine, rows = world.engine, len(world.trials)
     zeros = np.zeros(rows)
-    first = _first_state(world)
+    first, seen, known = _first_state(world)
     track = _first_track(world, first)
     state = State(
         tick=0,
         row=engine.indices(rows),
         vehicle=first,
+        seen=seen,
+        known=known,
         command=world.vehicle.command(**{name: engine.floats(zeros) for name in command_names(world)}),
         mode=engine.floats(zeros),
         standing=Standing(
@@ -104,7 +106,9 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
     thinner = replace(
         state,
         row=thin(state.row),
-        vehicle=map_leaves(thin, state.vehicle),
+        vehicle=tuple(thin(leaf) for leaf in state.vehicle),
+        seen={name: thin(values) for name, values in state.seen.items()},
+        known={name: thin(values) for name, values in state.known.items()},
         command=map_leaves(thin, state.command),
         mode=thin(state.mode),
         standing=map_leaves(thin, state.standing),
@@ -116,14 +120,23 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         waiting=tuple((tick, thinned_scan(engine, scan, lanes)) for tick, scan in state.waiting),
         extra={name: thinned_extra(extra, lanes) for name, extra in state.extra.items()},
     )
-    dr.eval(thinner.row, thinner.vehicle, thinner.command, thinner.mode, thinner.standing, thinner.track)
+    dr.eval(
+        thinner.row,
+        thinner.vehicle,
+        thinner.seen,
+        thinner.known,
+        thinner.command,
+        thinner.mode,
+        thinner.standing,
+        thinner.track,
+    )
     dr.eval([value for value in thinner.memory.values() if not isinstance(value, np.ndarray)])
     return thinner
 
 
 def frame_of(world: World, state: State) -> Frame:
     """The state as NumPy arrays, by the names of the run folder."""
-    values = _true_motion(world, state)
+    values = _true_motion(state)
     for name in command_names(world):
         values[f"cmd_{name}"] = np.array(getattr(state.command, name))
     values["clearance_m"] = np.array(state.standing.clearance_m)
@@ -134,19 +147,9 @@ def frame_of(world: World, state: State) -> Frame:
     return Frame(state.tick, state.tick * world.timing.dt_s, np.array(state.row), values, state.scan)
 
 
-def _true_motion(world: World, state: State) -> dict[str, NDArray[Any]]:
-    """What can be seen of the vehicle, and its height and tilt: copies, the kernels' memory is nobody's to write."""
-    engine, vehicle = world.engine, world.vehicle
-
-    def kernel(track: Track, tick: Any, lane: Any, moving: Any) -> Any:
-        pose = pose_of_tick(track, tick, lane)
-        roll, pitch, _ = euler_zyx_from_quat(pose.quat_ned_from_frd)
-        return {**vehicle.observe(moving), "up_m": -pose.pos_ned_m.z, "roll_rad": roll, "pitch_rad": pitch}
-
-    found = world.kernel("motion", lambda: frozen(kernel))(
-        state.track, engine.counter(state.tick), world.counting(state.lanes), state.vehicle
-    )
-    return {name: np.array(values) for name, values in found.items()}
+def _true_motion(state: State) -> dict[str, NDArray[Any]]:
+    """What can be seen of the vehicle: copies, the kernels' memory is nobody's to write."""
+    return {name: np.array(values) for name, values in state.seen.items()}
 
 
 def _sense(world: World, state: State) -> State:
@@ -154,7 +157,7 @@ def _sense(world: World, state: State) -> State:
     if not world.extra:
         return state
     row = np.asarray(state.row)
-    motion: dict[str, Any] = {name: values.astype(np.float64) for name, values in _true_motion(world, state).items()}
+    motion: dict[str, Any] = {name: values.astype(np.float64) for name, values in _true_motion(state).items()}
     found = {}
     for extra in world.extra:
         truth = Truth(
@@ -167,26 +170,25 @@ def _sense(world: World, state: State) -> State:
     return replace(state, extra=found)
 
 
-def _first_state(world: World) -> Any:
-    """The vehicle at tick 0, evaluated."""
+def _first_state(world: World) -> tuple[tuple[Any, ...], dict[str, Any], dict[str, Any]]:
+    """The vehicle at tick 0, and what is seen and known of it."""
     import drjit as dr
 
     engine, vehicle, rows = world.engine, world.vehicle, len(world.trials)
-    start = map_leaves(engine.floats, world.start)
-    if vehicle.first is None:
-        return start
-    row = world.counting(rows)
+    first = map_leaves(engine.floats, world.start)
+    row, nought = world.counting(rows), engine.floats(np.zeros(rows))
     p, medium = take((world.vehicle_parameters, world.medium), row)
-    clock = Clock(
-        engine.counter(0), engine.scalar(0.0), world.timing.dt_s, dr.gather(engine.UInt32, world.trial_lanes, row)
-    )
-    nought = engine.floats(np.zeros(rows))
-    first = map_leaves(lambda leaf: leaf + nought, vehicle.first(start, medium, p, clock))
-    dr.make_opaque(first)
-    return first
+    if vehicle.first is not None:
+        trial = dr.gather(engine.UInt32, world.trial_lanes, row)
+        clock = Clock(engine.counter(0), engine.scalar(0.0), world.timing.dt_s, trial)
+        first = map_leaves(lambda leaf: leaf + nought, vehicle.first(first, medium, p, clock))
+    seen, known = map_leaves(lambda leaf: leaf + nought, sights(vehicle, first, medium, engine.scalar(0.0), p))
+    flat = world.vehicle_shape(first).flat(first)
+    dr.make_opaque(flat, seen, known)
+    return separate(engine, flat), seen, known
 
 
-def _first_track(world: World, first: Any) -> Track:
+def _first_track(world: World, first: tuple[Any, ...]) -> Track:
     """Poses of the sweep before tick 0, in which the vehicle came along at its starting velocity."""
     import drjit as dr
 
@@ -196,7 +198,7 @@ def _first_track(world: World, first: Any) -> Track:
     ticks = np.where(np.arange(slots) == 0, 0, np.arange(slots) - slots)
     t_s = engine.floats(ticks[:, None] * world.timing.dt_s + np.zeros(rows))
     row = engine.integers(np.arange(rows) + np.zeros((slots, 1)))
-    p, medium, vehicle = take((world.vehicle_parameters, world.medium, first), row)
+    p, medium, vehicle = take((world.vehicle_parameters, world.medium, world.vehicle_shape().tree(first)), row)
     poses = map_leaves(lambda leaf: leaf + 0.0 * t_s, world.vehicle.earlier(vehicle, medium, t_s, p))
     dr.make_opaque(poses)
     return Track(poses, engine.counter(rows), slots)
@@ -236,11 +238,12 @@ def _solid(world: World) -> tuple[Table, ...]:
 def _move(world: World, state: State, ticks: int) -> State:
     engine, vehicle, hull = world.engine, world.vehicle, world.hull
     dt_s, horizon_s = world.timing.dt_s, max(LONGEST_MOVE_S, world.timing.dt_s)
+    shape, (constants, numbers) = world.vehicle_shape(), world.constants()
 
     def kernel(
         around: Surroundings, row: Any, trials: Any, lane: Any, places: Any, moving: Moving, command: Any, tick: Any,
         ticks: Any, end: Any, now_s: Any,
-    ) -> Moving:  # fmt: skip
+    ) -> Any:  # fmt: skip
         import drjit as dr
 
         trial = dr.gather(engine.UInt32, trials, row)
@@ -251,11 +254,14 @@ def _move(world: World, state: State, ticks: int) -> State:
             for table, index in zip(around.tables, places, strict=True)
         )
         dr.eval(masks)
-        return move(engine, vehicle, hull, dt_s, around, masks, row, trial, lane, moving, command, tick, ticks, end)
+        return move(
+            engine, vehicle, shape, constants, hull, dt_s, around, masks, row, trial, lane, moving, command, tick,
+            ticks, end,
+        )  # fmt: skip
 
     tables = _solid(world)
-    moved = world.kernel("move", lambda: frozen(kernel))(
-        Surroundings(world.vehicle_parameters, world.medium, tables, world.course_lanes),
+    moved, seen, known = world.kernel("move", lambda: frozen(kernel))(
+        Surroundings(numbers, tables, world.course_lanes),
         state.row,
         world.trial_lanes,
         world.counting(state.lanes),
@@ -270,7 +276,9 @@ def _move(world: World, state: State, ticks: int) -> State:
     return replace(
         state,
         tick=state.tick + ticks,
-        vehicle=moved.vehicle,
+        vehicle=separate(engine, moved.vehicle),
+        seen=seen,
+        known=known,
         standing=moved.standing,
         track=moved.track,
     )

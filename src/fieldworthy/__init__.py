@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from fieldworthy.control.controller import Command, Parameters, Readings
+    from fieldworthy.control.flight_readings import FlightCommand, FlightReadings
+    from fieldworthy.control.setpoint import Setpoint
     from fieldworthy.core.errors import FieldworthyError, ScenarioError
     from fieldworthy.scenario.build import build
     from fieldworthy.scenario.load import load, set_value
@@ -30,6 +32,9 @@ _HOME = {
     "Command": "fieldworthy.control.controller",
     "Parameters": "fieldworthy.control.controller",
     "Readings": "fieldworthy.control.controller",
+    "FlightCommand": "fieldworthy.control.flight_readings",
+    "FlightReadings": "fieldworthy.control.flight_readings",
+    "Setpoint": "fieldworthy.control.setpoint",
     "Noise": "fieldworthy.sensors.sensor",
     "Reading": "fieldworthy.sensors.sensor",
     "Truth": "fieldworthy.sensors.sensor",

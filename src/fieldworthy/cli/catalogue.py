@@ -8,14 +8,16 @@ from collections.abc import Callable
 
 import click
 
-KINDS = ("scenarios", "boats", "lidars", "controllers")
+from fieldworthy.catalog import FOLDERS
+
+KINDS = ("scenarios", *FOLDERS.values(), "controllers")
 
 
 @click.command("list")
-@click.argument("kind", required=False, type=click.Choice(KINDS))
+@click.argument("kind", required=False, type=click.Choice(KINDS), metavar="[KIND]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(kind: str | None, as_json: bool) -> None:
-    """List what comes with the package: scenarios, boats, lidars, controllers."""
+    """List what comes with the package: scenarios, vehicles, devices, controllers; or one KIND of them."""
     from fieldworthy.catalog import load_entry, names
     from fieldworthy.scenario import built_in_names, load
     from fieldworthy.scenario.plug_in import CONTROLLERS
@@ -23,10 +25,12 @@ def command(kind: str | None, as_json: bool) -> None:
     def first_line(text: str | None) -> str:
         return (text or "").strip().splitlines()[0]
 
+    def titles(thing: str) -> dict[str, str]:
+        return {name: load_entry(thing, name).title for name in names(thing)}
+
     found: dict[str, Callable[[], dict[str, str]]] = {
         "scenarios": lambda: {name: load(name).title for name in built_in_names()},
-        "boats": lambda: {name: load_entry("boat", name).title for name in names("boat")},
-        "lidars": lambda: {name: load_entry("lidar", name).title for name in names("lidar")},
+        **{folder: (lambda thing=thing: titles(thing)) for thing, folder in FOLDERS.items()},
         "controllers": lambda: {
             name: first_line(sys.modules[kind.__module__].__doc__) for name, kind in CONTROLLERS.items()
         },

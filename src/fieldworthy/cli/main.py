@@ -18,7 +18,7 @@ COMMANDS = {
     "run": ("fieldworthy.cli.run", "Fly a campaign of trials and write its report."),
     "sweep": ("fieldworthy.cli.sweep", "Fly the campaign at every combination of some values."),
     "replay": ("fieldworthy.cli.replay", "Fly one trial of a run again, alone, and compare every bit."),
-    "list": ("fieldworthy.cli.catalogue", "Built-in scenarios, boats, LiDARs and controllers."),
+    "list": ("fieldworthy.cli.catalogue", "Built-in scenarios, vehicles, devices and controllers."),
     "check": ("fieldworthy.cli.check", "Validate scenarios and the controllers they name."),
     "new": ("fieldworthy.cli.new", "Write a commented scenario to start from."),
     "verify": ("fieldworthy.cli.verify", "Every model against a law or a published number."),
@@ -63,7 +63,7 @@ class Commands(click.Group):
 def cli() -> None:
     """Tells whether a robot is ready for the field, before it goes there.
 
-    Start with `fieldworthy demo`, then `fieldworthy run boat-field --trials 100`.
+    Start with `fieldworthy demo`, then `fieldworthy run boat-field --trials 100` or `fieldworthy run quad-hover`.
     """
 
 

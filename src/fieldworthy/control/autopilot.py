@@ -48,13 +48,13 @@ class AutopilotParameters:
     motors: tuple[MotorParameters, ...]
 
 
-def first_autopilot(options: AutopilotOptions, estimate: Estimate) -> Any:
-    """Nothing integrated; filters settled at the present motion."""
+def first_autopilot(options: AutopilotOptions, estimate: Estimate, lifted: Scalar = 1.0) -> Any:
+    """Nothing integrated; filters settled at the present motion; in the air (1.0) or standing on the ground (0.0)."""
     if options.kind == "multirotor":
-        return first_multirotor_state(options.multirotor, estimate)
+        return first_multirotor_state(options.multirotor, estimate, lifted)
     if options.kind == "fixed-wing":
         return first_fixed_wing(estimate)
-    return first_vtol_autopilot(options.multirotor, estimate)
+    return first_vtol_autopilot(options.multirotor, estimate, lifted)
 
 
 def steer(

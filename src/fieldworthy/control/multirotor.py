@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fieldworthy.control.allocation import RotorShare, allocate
 from fieldworthy.control.attitude import (
@@ -16,6 +16,7 @@ from fieldworthy.control.attitude import (
     rate_setpoint,
 )
 from fieldworthy.control.flight_estimate import Estimate
+from fieldworthy.control.ground import LIFTING, GroundState, first_ground, next_ground
 from fieldworthy.control.position import (
     PositionOptions,
     PositionParameters,
@@ -25,7 +26,8 @@ from fieldworthy.control.position import (
     position_control,
 )
 from fieldworthy.control.setpoint import Setpoint
-from fieldworthy.core.lanes import Scalar, clip
+from fieldworthy.core.lanes import Scalar, clip, select
+from fieldworthy.core.struct import where
 from fieldworthy.core.vec import Quat, Vec3, dot, rotate
 
 
@@ -52,6 +54,7 @@ class MultirotorControlState:
 
     attitude: AttitudeState
     position: PositionState
+    ground: GroundState
 
 
 @dataclass
@@ -68,11 +71,14 @@ class MultirotorReport:
     rate_setpoint_rad_s: Vec3
 
 
-def first_multirotor_state(options: MultirotorOptions, estimate: Estimate) -> MultirotorControlState:
-    """Nothing integrated; filters settled at the present motion."""
+def first_multirotor_state(
+    options: MultirotorOptions, estimate: Estimate, lifted: Scalar = 1.0
+) -> MultirotorControlState:
+    """Nothing integrated; filters settled at the present motion; in the air (1.0) or standing on the ground (0.0)."""
     return MultirotorControlState(
         first_attitude_state(options.attitude, estimate.rate_frd_rad_s),
         first_position_state(options.position, estimate.vel_ned_m_s),
+        first_ground(estimate.pos_ned_m.x * 0.0 + lifted),
     )
 
 
@@ -86,21 +92,26 @@ def multirotor_control(
 ) -> tuple[tuple[Scalar, ...], MultirotorControlState, MultirotorReport]:
     """Thrust demand of each rotor [N], the memory after this step, and a report. Call it every dt.
 
-    Equation: force -> attitude -> turn rate -> moment, thrust = force along the body's -z as it is now, allocation
+    Equation: force -> attitude -> turn rate -> moment, thrust = force along the body's -z as it is now, allocation;
+        standing on the ground no moment, thrust by `ground.next_ground`, and nothing is integrated
     Source: cascade of Mellinger and Kumar (ICRA 2011) and Lee, Leok, McClamroch (CDC 2010), there the projection of the
         force; attitude after Brescianini and others (2013).
     Frames: world NED, body FRD.      Shapes: scalars.
-    Limits: no inverted flight. The integrals run on the ground too: start from `first_multirotor_state` at take-off.
+    Limits: no inverted flight.
     Verified by: tests/verification/test_multirotor_control.py
     """
     force = position_control(options.position, p.position, setpoint, estimate, state.position, dt_s)
     quat_set = attitude_from_thrust(force, setpoint.heading_rad)
     up = rotate(estimate.quat_ned_from_frd, Vec3(0.0, 0.0, -1.0))
-    thrust = clip(dot(force, up), p.position.force_min_n, p.position.force_max_n)
+    wanted = clip(dot(force, up), p.position.force_min_n, p.position.force_max_n)
+    ground = state.ground
+    lifted = ground.lifted > 0.5
+    ramp = p.position.mass_kg * p.position.gravity_m_s2 * LIFTING * ground.spool
+    thrust = select(lifted, wanted, ramp)
 
     rate = estimate.rate_frd_rad_s
     rate_set = rate_setpoint(p.attitude, estimate.quat_ned_from_frd, quat_set)
-    moment = moment_demand(options.attitude, p.attitude, rate_set, rate, state.attitude, dt_s)
+    moment = moment_demand(options.attitude, p.attitude, rate_set, rate, state.attitude, dt_s) * ground.lifted
     got = allocate(p.shares, thrust, moment)
     attitude = next_attitude_state(
         options.attitude, p.attitude, rate_set, rate, state.attitude, got.moment_frd_n_m - moment, dt_s
@@ -108,5 +119,8 @@ def multirotor_control(
     position = next_position_state(
         options.position, p.position, estimate.vel_ned_m_s, state.position, up * got.thrust_n, dt_s
     )
-    report = MultirotorReport(got.saturation_margin, thrust, moment, quat_set, rate_set)
-    return got.rotor_thrust_n, MultirotorControlState(attitude, position), report
+    fresh = first_multirotor_state(options, estimate)
+    ground = next_ground(ground, setpoint, estimate, wanted <= 1.05 * p.position.force_min_n, dt_s)
+    kept = where(lifted, MultirotorControlState(attitude, position, ground), replace(fresh, ground=ground))
+    margin = select(lifted, got.saturation_margin, 0.5)
+    return got.rotor_thrust_n, kept, MultirotorReport(margin, thrust, moment, quat_set, rate_set)

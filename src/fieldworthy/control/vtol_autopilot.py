@@ -22,7 +22,7 @@ from fieldworthy.control.multirotor import (
     multirotor_control,
 )
 from fieldworthy.control.position import PositionState
-from fieldworthy.control.setpoint import Setpoint
+from fieldworthy.control.setpoint import HOVER, Setpoint
 from fieldworthy.control.vtol import (
     CRUISING,
     HOVERING,
@@ -70,10 +70,12 @@ class VtolCommand:
     pusher_throttle: Scalar
 
 
-def first_vtol_autopilot(options: MultirotorOptions, estimate: Estimate) -> VtolAutopilotState:
-    """Hovering, nothing integrated."""
+def first_vtol_autopilot(
+    options: MultirotorOptions, estimate: Estimate, lifted: Scalar = 1.0
+) -> VtolAutopilotState:
+    """Hovering (1.0) or standing on the ground (0.0), nothing integrated."""
     return VtolAutopilotState(
-        first_multirotor_state(options, estimate), first_fixed_wing(estimate), first_vtol(estimate.airspeed_m_s)
+        first_multirotor_state(options, estimate, lifted), first_fixed_wing(estimate), first_vtol(estimate.airspeed_m_s)
     )
 
 
@@ -97,6 +99,8 @@ def vtol_control(
     Limits: those of the three parts; a quadplane, not a tailsitter.
     Verified by: tests/verification/test_vtol.py
     """
+    # On the ground the pusher would make a ground run of it.
+    setpoint = replace(setpoint, way=select(state.rotors.ground.lifted > 0.5, setpoint.way, HOVER))
     change = next_vtol(p.change, setpoint, estimate, state.change, dt_s)
     thrusts, rotors, report = multirotor_control(
         options,
@@ -166,4 +170,4 @@ def _kept(change: VtolState, rotors: MultirotorControlState, fresh: MultirotorCo
         old.velocity_slow_m_s,
     )
     position = where(change.phase == HOVERING, old, between)
-    return where(change.rotor_share > 0.0, MultirotorControlState(rotors.attitude, position), fresh)
+    return where(change.rotor_share > 0.0, replace(rotors, position=position), fresh)

@@ -85,6 +85,14 @@ def cos(x: Scalar) -> Scalar:
     return engine.cos(x)
 
 
+def sin_cos(x: Scalar) -> tuple[Scalar, Scalar]:
+    """Sine and cosine of one angle [rad], for less than both apart."""
+    if engine_name(x) == _DRJIT:
+        pair: tuple[Scalar, Scalar] = sys.modules[_DRJIT].sincos(x)
+        return pair
+    return sin(x), cos(x)
+
+
 def tan(x: Scalar) -> Scalar:
     """Tangent of an angle [rad]."""
     engine = _module(x)
@@ -144,7 +152,11 @@ def clip(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
 
 
 def select(condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
-    """`if_true` where the condition holds, `if_false` elsewhere. Both are computed: keep both finite for gradients."""
+    """`if_true` where the condition holds, `if_false` elsewhere. Both are computed: keep both finite for gradients.
+
+    Two plain numbers make 32-bit lanes in Dr.Jit, whatever the engine's precision: choose between lanes where a number
+    is not exact in 32 bits.
+    """
     engine = _module(condition, if_true, if_false)
     if engine is None:
         return if_true if condition else if_false

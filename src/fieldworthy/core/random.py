@@ -17,7 +17,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fieldworthy.core.errors import Problem, ScenarioError
-from fieldworthy.core.lanes import cos, engine_name, log, sin, sqrt
+from fieldworthy.core.lanes import engine_name, log, sin_cos, sqrt
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,9 +47,7 @@ def _multiply(word: Word, factor: int) -> tuple[Word, Word]:
         numpy = sys.modules["numpy"]
         wide = word.astype(numpy.uint64) * numpy.uint64(factor)
         return (wide >> numpy.uint64(32)).astype(numpy.uint32), wide.astype(numpy.uint32)
-    wide_type = sys.modules["drjit"].uint64_array_t(type(word))
-    wide = wide_type(word) * wide_type(factor)
-    return type(word)(wide >> 32), word * factor
+    return sys.modules["drjit"].mul_hi(word, type(word)(factor)), word * factor
 
 
 def _add(word: Word, constant: int) -> Word:
@@ -116,11 +114,12 @@ def normal_pair(word_a: Word, word_b: Word, scalar_type: Any = None) -> tuple[An
         radius, angle = numpy.sqrt(-2.0 * numpy.log(u1)), 2.0 * math.pi * u2
         return radius * numpy.cos(angle), radius * numpy.sin(angle)
     radius, angle = sqrt(-2.0 * log(u1)), 2.0 * math.pi * u2
-    return radius * cos(angle), radius * sin(angle)
+    s, c = sin_cos(angle)
+    return radius * c, radius * s
 
 
 def normals(
-    key: Key, trial: Word, tick: Word, count: int, scalar_type: Any = None, first_block: int = 0
+    key: Key, trial: Word, tick: Word, count: int, scalar_type: Any = None, first_block: Word = 0
 ) -> tuple[Any, ...]:
     """`count` independent standard normal scalars of a stream at a trial and tick, for words of any engine."""
     found: list[Any] = []

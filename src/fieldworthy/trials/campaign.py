@@ -19,6 +19,7 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.interrupt import stop_wanted
 from fieldworthy.trials.result import Result
 from fieldworthy.world import OUTCOMES, Frame, State, World, compact, start, step
+from fieldworthy.world.flight_watch import crash_sentence
 from fieldworthy.world.walk import frame_of
 
 BATCH = 1000
@@ -212,16 +213,23 @@ def reason(world: World, frame: Frame, row: int, outcome: str, end_tick: int) ->
     t_s = end_tick * world.timing.dt_s
     if outcome == "goal":
         return "reached the goal"
+    if outcome == "collision" and at.get("crash", 0.0) > 0.5:
+        return crash_sentence(at)
     if outcome == "collision":
         from fieldworthy.scenario.feasible import describe, nearest_shape  # here, because shapely is slow to import
 
         layout: Layout = tuple(moved(shape, t_s) for shape in world.layouts[row])
         near = nearest_shape(layout, world.hull, StartPose(at["north_m"], at["east_m"], at["heading_rad"]))
         what = describe(near[0]) if near else "something"
-        return f"hit {what} at {math.hypot(at['surge_m_s'], at['sway_m_s']):.1f} m/s"
+        return f"hit {what} at {_speed_m_s(at):.1f} m/s"
     if outcome == "timeout":
         left = math.hypot(world.course.north_m[-1] - at["north_m"], world.course.east_m[-1] - at["east_m"])
         return f"still {left:.0f} m from the goal after {t_s:g} s"
     if outcome == "left area":
         return f"left the area at north {at['north_m']:.0f} m, east {at['east_m']:.0f} m"
     return f"a state that is not finite at {t_s:g} s: the command or a parameter is beyond what the model can follow"
+
+
+def _speed_m_s(at: dict[str, float]) -> float:
+    names = ("surge_m_s", "sway_m_s") if "surge_m_s" in at else ("north_m_s", "east_m_s", "up_m_s")
+    return math.hypot(*(at[name] for name in names))

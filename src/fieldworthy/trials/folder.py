@@ -116,7 +116,9 @@ def read_run(folder: Path) -> tuple[Scenario, dict[str, Any], dict[str, NDArray[
     tracks = _read_tracks(folder / "trajectories.npz")
     copies = facts.get("inputs")
     if isinstance(copies, dict):
-        scenario = load(folder / "scenario.toml", folder=folder.absolute() / inputs.FOLDER, copies=copies)
+        file = folder / "scenario.toml"
+        moved = inputs.overrides_to_copies(file, copies)
+        scenario = load(file, moved, folder=folder.absolute() / inputs.FOLDER, copies=copies)
     else:
         scenario = load(folder / "scenario.toml", folder=facts["scenario_folder"])
     return scenario, facts, tracks

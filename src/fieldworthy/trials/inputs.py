@@ -1,4 +1,4 @@
-"""What a run was made from besides its scenario file: maps, meshes, catalogue files and modules of the user's own.
+"""What a run was made from besides its scenario file: maps, meshes, winds, catalogue files and modules of one's own.
 
 A run folder keeps copies below `inputs/`, so that it can be replayed on another machine, and checksums of all, so that
 a replay can say what has changed. More than MOST_BYTES in total is not copied; then only the checksums are kept.
@@ -7,13 +7,16 @@ a replay can say what has changed. More than MOST_BYTES in total is not copied; 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fieldworthy.catalog import DEVICES
 from fieldworthy.scenario import Scenario
 from fieldworthy.scenario.plug_in import plug_in_folder
 
@@ -27,7 +30,7 @@ class Inputs:
     """Files by the names that the scenario and Python give them."""
 
     files: dict[str, Path]
-    """Maps, meshes, boats and LiDARs, as the scenario names them."""
+    """Maps, meshes, fields of wind, vehicles and devices, as the scenario names them."""
     modules: dict[str, Path]
     """Modules beside the scenario file: the plug-ins, and what else of that folder they have imported."""
     installed: dict[str, Path]
@@ -48,11 +51,17 @@ def inputs_of(scenario: Scenario) -> Inputs:
     """What a scenario, once built, has been made from."""
     folder = Path(scenario.source_path).parent
     names = [*scenario.scene_mesh]
-    names += [scenario.obstacles_geojson] if scenario.obstacles_geojson is not None else []
-    models = (scenario.vehicle.model, scenario.sensors.lidar.model)
+    names += [name for name in (scenario.obstacles_geojson, scenario.air.grid) if name is not None]
+    models = [scenario.vehicle.model, *(model for _, model in device_models(scenario))]
     names += [name for name in models if name.endswith(".toml") or "/" in name or "\\" in name]
     modules, installed = _modules(scenario, plug_in_folder(scenario))
     return Inputs({name: folder / name for name in names}, modules, installed)
+
+
+def device_models(scenario: Scenario) -> list[tuple[str, str]]:
+    """(path of its table, model) of the LiDAR, the battery and every device from the catalogue that there is."""
+    homes = [(f"sensors.{name}", getattr(scenario.sensors, name)) for name in ("lidar", *DEVICES)]
+    return [(path, device.model) for path, device in (*homes, ("battery", scenario.battery)) if device is not None]
 
 
 def _modules(scenario: Scenario, folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
@@ -110,6 +119,22 @@ def copy_inputs(inputs: Inputs, run: Path) -> dict[str, str] | None:
         shutil.copyfile(path, target)
         copies[name] = kept
     return copies
+
+
+def overrides_to_copies(scenario_file: Path, copies: Mapping[str, str]) -> list[str]:
+    """Overrides that make a run's scenario read the copies of catalogue files and wind, where their names differ."""
+    try:
+        data: Any = tomllib.loads(scenario_file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []  # whoever loads it says what is wrong
+    found = []
+    for path in (*(f"sensors.{name}.model" for name in DEVICES), "battery.model", "air.grid"):
+        node = data
+        for key in path.split("."):
+            node = node.get(key) if isinstance(node, dict) else None
+        if isinstance(node, str) and copies.get(node, node) != node:
+            found.append(f"{path}={json.dumps(copies[node])}")
+    return found
 
 
 def _name_of_copy(name: str, taken: set[str]) -> str:

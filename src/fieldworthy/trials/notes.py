@@ -22,6 +22,7 @@ def map_notes(scenario: Scenario) -> list[str]:
 def nothing_varies(scenario: Scenario) -> bool:
     """Whether nothing in the scenario differs from trial to trial. Sensors of the user's own may draw numbers."""
     start, lidar, waves = scenario.start, scenario.sensors.lidar, scenario.sea.waves
+    flies = scenario.vehicle.kind == "aircraft"
     return not (
         start.spread_north_m
         or start.spread_east_m
@@ -30,9 +31,11 @@ def nothing_varies(scenario: Scenario) -> bool:
         or scenario.scatter
         or scenario.randomize
         or (waves is not None and waves.height_m > 0.0)
-        or lidar.noise_m
-        or lidar.dropout
+        or (lidar is not None and (lidar.noise_m or lidar.dropout))
         or scenario.sensors.extra
+        or (flies and scenario.air.turbulence is not None)
+        or (flies and scenario.control.navigation != "truth")
+        or any(fault.spread_s or 0.0 < fault.probability < 1.0 for fault in scenario.faults)
     )
 
 

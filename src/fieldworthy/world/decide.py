@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fieldworthy.control.controller import Command
-from fieldworthy.core.engine import frozen, take
+from fieldworthy.core.engine import frozen, own_copy, take
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.struct import where
 from fieldworthy.sensors.scan import to_numpy
@@ -89,7 +89,7 @@ def readings_of(world: World, state: State) -> Any:
     return _readings(
         world,
         # Copies: a controller may work in place, and these would be the kernels' own memory.
-        {name: np.array(values) for name, values in {**state.known, **target}.items()},
+        {name: own_copy(values) for name, values in {**state.known, **target}.items()},
         t_s=state.tick * world.timing.dt_s,
         period_s=world.timing.control * world.timing.dt_s,
         trial=world.trials[np.asarray(state.row)],

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from fieldworthy.control import complementary
+from fieldworthy.control.alignment import aligned
 from fieldworthy.control.autopilot import first_autopilot, steer
 from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.setpoint import Setpoint
@@ -55,6 +56,7 @@ from fieldworthy.world.flight_sensing import (
     hear,
     inertial_reading,
     read_devices,
+    resting_reading,
     truth_of,
 )
 from fieldworthy.world.flight_state import FlightParameters, FlightShape, FlightStart, FlightState
@@ -90,11 +92,12 @@ def _earlier(state: FlightState, t_s: Scalar) -> Pose:
 def first_flight(
     shape: FlightShape, start: FlightStart, air: AirParameters, p: FlightParameters, clock: Clock
 ) -> FlightState:
-    """At the start: standing or in level flight, devices switched on, filter aligned to the truth."""
+    """At the start: standing or in level flight, place and heading known, the filter levelled by its own sensors."""
     zero = Vec3(0.0, 0.0, 0.0)
     pos = Vec3(start.north_m, start.east_m, -start.up_m)
     quat = quat_from_euler_zyx(0.0 * start.pitch_rad, start.pitch_rad, start.heading_rad)
-    wind = sample(shape.air, air, pos, 0.0).wind_ned_m_s
+    here = sample(shape.air, air, pos, 0.0)
+    wind = here.wind_ned_m_s
     ahead = Vec3(cos(start.heading_rad), sin(start.heading_rad), 0.0)
     # What hovers holds its place in the wind; what flies on wings is carried along by it.
     vel = ahead * start.airspeed_m_s + wind * select(start.airspeed_m_s > 0.0, 1.0, 0.0)
@@ -110,6 +113,14 @@ def first_flight(
     )
     kind = type(start.north_m)
     believed = Estimate(pos, vel, quat, zero, start.airspeed_m_s)
+    imu, belief = first_inertial(shape, p, clock, kind), None
+    if shape.estimated:
+        rest = resting_reading(shape, p, imu, quat, here)
+        belief = aligned(
+            pos, vel, start.heading_rad, rest.rate_frd_rad_s, rest.specific_force_frd_m_s2, here.gravity_m_s2,
+            start.airspeed_m_s,
+        )  # fmt: skip
+        believed = complementary.estimate(belief)
     turbulence = None
     count = normals_needed(shape.air.turbulence)
     if count:
@@ -118,11 +129,11 @@ def first_flight(
         motion=motion,
         rest=map_leaves(lambda leaf: leaf * 0.0, motion) if shape.compensated else None,
         actuators=Actuators(tuple(0.0 for _ in p.aircraft.rotors)),
-        autopilot=first_autopilot(shape.autopilot, believed),
+        autopilot=first_autopilot(shape.autopilot, believed, start.flying),
         turbulence=turbulence,
-        imu=first_inertial(shape, p, clock, kind),
+        imu=imu,
         imu_held=first_held(shape),
-        filter=complementary.first(pos, vel, quat, start.airspeed_m_s) if shape.estimated else None,
+        filter=belief,
         origin_ned_m=zero,
         devices=first_devices(shape, p, clock, kind),
         phase_rad=tuple(0.0 for _ in p.aircraft.rotors) if shape.aircraft.rotor.vibration else (),

@@ -11,7 +11,7 @@ from fieldworthy.control.complementary import FilterState
 from fieldworthy.core.lanes import Scalar, logical_and, select, sqrt
 from fieldworthy.core.random import normals, stream_words, unit_uniform
 from fieldworthy.core.struct import map_leaves, where
-from fieldworthy.core.vec import Vec3
+from fieldworthy.core.vec import Quat, Vec3, rotate_inverse
 from fieldworthy.environment.air import AirSample
 from fieldworthy.environment.atmosphere import isa, pressure_altitude_m
 from fieldworthy.sensors.delivery import collect, delivery_uniforms, first_mailbox, post
@@ -86,12 +86,43 @@ def inertial_reading(
     return reading, memory, held
 
 
+def _drawn_once(key: tuple[Any, Any], trial: Any, count: int, scalar_type: Any) -> tuple[Scalar, ...]:
+    """The numbers that `normals` gives before time begins, all blocks side by side: a small kernel, not a long one."""
+    if not count or not hasattr(trial, "index"):
+        return normals(key, trial, _FIRST_TICK, count, scalar_type)
+    import drjit as dr
+
+    word, blocks = type(trial), -(-count // 4)
+    place = dr.arange(word, dr.width(trial) * blocks)
+    four = normals(key, dr.gather(word, trial, place // blocks), _FIRST_TICK, 4, scalar_type, place % blocks)
+    dr.eval(four)
+    first = dr.arange(word, dr.width(trial)) * blocks
+    return tuple(dr.gather(scalar_type, four[i % 4], first + i // 4) for i in range(count))
+
+
 def first_inertial(shape: FlightShape, p: FlightParameters, clock: Clock, scalar_type: Any) -> Any:
     """The inertial unit at switch-on; None without one."""
     if shape.imu is None or p.imu is None:
         return None
     count = first_imu_normals(shape.imu)
-    return first_imu(shape.imu, p.imu, normals(p.imu_key, clock.trial, _FIRST_TICK, count, scalar_type))
+    return first_imu(shape.imu, p.imu, _drawn_once(p.imu_key, clock.trial, count, scalar_type))
+
+
+def resting_reading(shape: FlightShape, p: FlightParameters, memory: Any, quat: Quat, air: AirSample) -> ImuReading:
+    """What the inertial unit reads on average while the vehicle does not accelerate."""
+    assert shape.imu is not None
+    assert p.imu is not None
+    options, still = shape.imu, Vec3(0.0, 0.0, 0.0)
+    slow = {"noise": False, "low_pass": False, "quantisation": False}
+    options = replace(
+        options, gyro=replace(options.gyro, **slow), accelerometer=replace(options.accelerometer, **slow)
+    )
+    held = rotate_inverse(quat, Vec3(0.0, 0.0, -air.gravity_m_s2))
+    truth = SensorTruth(
+        0.0, still, quat, still, still, still, held, still, air.density_kg_m3, air.pressure_pa, air.temperature_k,
+        0.0, 0.0, 0.0, still,
+    )  # fmt: skip
+    return read_imu(options, p.imu, truth, memory, (0.0,) * imu_normals(options))[0]
 
 
 def first_devices(shape: FlightShape, p: FlightParameters, clock: Clock, scalar_type: Any) -> dict[str, DeviceState]:
@@ -99,7 +130,7 @@ def first_devices(shape: FlightShape, p: FlightParameters, clock: Clock, scalar_
     found = {}
     for device in shape.devices:
         laws, numbers = DEVICES[device.name], p.devices[device.name]
-        drawn = normals(numbers.key, clock.trial, _FIRST_TICK, laws.first_normals(device.options), scalar_type)
+        drawn = _drawn_once(numbers.key, clock.trial, laws.first_normals(device.options), scalar_type)
         blank = map_leaves(lambda leaf: leaf, laws.blank)
         found[device.name] = DeviceState(
             laws.first(device.options, numbers.parameters, drawn),

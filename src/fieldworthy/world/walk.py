@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fieldworthy.core.engine import frozen, take
+from fieldworthy.core.engine import frozen, own_copy, take
 from fieldworthy.core.pack import separate
 from fieldworthy.core.struct import map_leaves
 from fieldworthy.core.track import Track, pose_of_tick
@@ -138,18 +138,20 @@ def frame_of(world: World, state: State) -> Frame:
     """The state as NumPy arrays, by the names of the run folder."""
     values = _true_motion(state)
     for name in command_names(world):
-        values[f"cmd_{name}"] = np.array(getattr(state.command, name))
-    values["clearance_m"] = np.array(state.standing.clearance_m)
-    values["mode"] = np.asarray(state.mode).astype(np.int8)
+        values[f"cmd_{name}"] = own_copy(getattr(state.command, name))
+    values["clearance_m"] = own_copy(state.standing.clearance_m)
+    values["mode"] = own_copy(state.mode).astype(np.int8)
+    if world.course.up_m is not None:
+        values["target"] = own_copy(state.standing.target).astype(np.int16)
     for name, extra in state.extra.items():
         for key, heard in (extra.heard.values if extra.heard is not None else {}).items():
             values[f"{name}.{key}"] = heard.copy()
-    return Frame(state.tick, state.tick * world.timing.dt_s, np.array(state.row), values, state.scan)
+    return Frame(state.tick, state.tick * world.timing.dt_s, own_copy(state.row), values, state.scan)
 
 
 def _true_motion(state: State) -> dict[str, NDArray[Any]]:
     """What can be seen of the vehicle: copies, the kernels' memory is nobody's to write."""
-    return {name: np.array(values) for name, values in state.seen.items()}
+    return {name: own_copy(values) for name, values in state.seen.items()}
 
 
 def _sense(world: World, state: State) -> State:

@@ -1,0 +1,230 @@
+"""What a flight was like: one number a trial, worked out from its track and nothing else.
+
+Frames: north, east and up [m]; arrays of one trial are (samples,), at every command and where it came to rest.
+Every number is as fine as the samples: what happens between two commands is not seen, but for `margin_least`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fieldworthy.trials.metric import METRICS
+
+Array = NDArray[np.float64]
+Track = Mapping[str, Array]
+"""One trial by the names of the run folder."""
+
+BAND = 0.05
+"""Share of a leg within which a vehicle has settled, where its radius is not larger."""
+
+
+CRASHES = ("", "impact", "tip-over", "belly-landing")
+"""Words for the crashes of `world.flight_state.CRASHES`, in its order."""
+
+OBSTACLE = "obstacle"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A waypoint or the goal."""
+
+    north_m: float
+    east_m: float
+    up_m: float
+    radius_m: float
+    hold_s: float
+    """0: to touch its radius is enough."""
+
+
+def flight_metrics(
+    t_s: Array, length: NDArray[Any], tracks: Mapping[str, NDArray[Any]], places: Sequence[Place]
+) -> dict[str, Array]:
+    """Numbers by the names of METRICS, each (trials,); NaN where a trial has none.
+
+    t_s: (samples,).      length: samples of each trial that are its own.      tracks: (trials, samples).
+    places: the waypoints in order, the goal last.
+    Verified by: tests/cases/test_flight_metrics.py
+    """
+    rows = []
+    for row, count in enumerate(np.asarray(length).tolist()):
+        own = {name: np.asarray(values[row, :count], np.float64) for name, values in tracks.items()}
+        rows.append(trial_metrics(np.asarray(t_s[:count], np.float64), own, places))
+    return {name: np.array([row[name] for row in rows]) for name in METRICS if rows and name in rows[0]}
+
+
+def trial_metrics(t_s: Array, track: Track, places: Sequence[Place]) -> dict[str, float]:
+    """The numbers of one trial; those of a battery, a filter or a load only where there is one."""
+    error = tracking_error_m(track, places)
+    legs = [leg for number in range(len(places)) if (leg := _leg(t_s, track, places, number)) is not None]
+    found = {
+        "tracking_rms_m": _rms(error),
+        "tracking_max_m": _greatest(error),
+        "overshoot_m": max((over for over, _, _ in legs), default=np.nan),
+        "overshoot_percent": max((100.0 * over / span for over, span, _ in legs), default=np.nan),
+        # One leg that never settles leaves the trial without a settling time.
+        "settling_s": float(np.max([settled for _, _, settled in legs])) if legs else np.nan,
+        "energy_wh": _last(track["energy_j"]) / 3600.0,
+        "margin_least": _last(track["margin_least"]),
+        "tilt_max_deg": _greatest(tilt_deg(track)),
+        "speed_max_m_s": _greatest(speed_m_s(track)),
+    }
+    if "charge" in track:
+        found["charge_least"] = _least(track["charge"])
+        # Nothing has been drawn, and no voltage worked out, at the first sample.
+        found["voltage_least_v"] = _least(track["voltage_v"][1:])
+    if "believed_north_m" in track:
+        found["estimate_position_rms_m"] = _rms(position_error_m(track))
+        found["estimate_attitude_rms_deg"] = _rms(attitude_error_deg(track))
+    if "load_north_m" in track:
+        found["swing_max_deg"] = _greatest(swing_deg(track))
+    return found
+
+
+def tracking_error_m(track: Track, places: Sequence[Place]) -> Array:
+    """Distance from where the vehicle is to be, at each sample.
+
+    That is the leg, a straight line from the place before (at first: where the trial began) to the target; from the
+    moment at which a target with a hold time is first within reach, it is the target itself.
+    """
+    at, start = _positions(track), _start(track)
+    points = np.array([(p.north_m, p.east_m, p.up_m) for p in places])
+    target = _targets(track, len(places))
+    to = points[target]
+    since = np.where((target == 0)[:, None], start, points[target - 1])
+    leg = to - since
+    square = np.sum(leg * leg, axis=1)
+    along = np.divide(np.sum((at - since) * leg, axis=1), square, out=np.ones_like(square), where=square > 1e-12)
+    nearest = since + np.clip(along, 0.0, 1.0)[:, None] * leg
+    from_target = np.linalg.norm(at - to, axis=1)
+    error: Array = np.linalg.norm(at - nearest, axis=1)
+    for number, place in enumerate(places):
+        there = np.flatnonzero((target == number) & (from_target <= place.radius_m))
+        if place.hold_s > 0.0 and len(there):
+            held = (target == number) & (np.arange(len(target)) >= there[0])
+            error = np.where(held, from_target, error)
+    return error
+
+
+def _leg(t_s: Array, track: Track, places: Sequence[Place], number: int) -> tuple[float, float, float] | None:
+    """(overshoot [m], length [m], settling time [s]) of the way to a target; None where the target is not to be held,
+    was not headed for, or lies within its own radius of the place before."""
+    place = places[number]
+    headed = np.flatnonzero(_targets(track, len(places)) == number)
+    if place.hold_s <= 0.0 or not len(headed):
+        return None
+    to = np.array((place.north_m, place.east_m, place.up_m))
+    before = places[number - 1]
+    since = np.array((before.north_m, before.east_m, before.up_m)) if number else _start(track)
+    span = float(np.linalg.norm(to - since))
+    if span <= place.radius_m:
+        return None
+    beyond = _positions(track)[headed] - to
+    over = max(_greatest(beyond @ (to - since) / span), 0.0)
+    inside = np.linalg.norm(beyond, axis=1) <= max(place.radius_m, BAND * span)
+    outside = np.flatnonzero(~inside)
+    if not len(outside):
+        return over, span, 0.0
+    last = int(outside[-1])
+    settled = t_s[headed[last + 1]] - t_s[headed[0]] if last + 1 < len(headed) else np.nan
+    return over, span, float(settled)
+
+
+def tilt_deg(track: Track) -> Array:
+    """Angle between the body's down axis and the vertical; for yaw, pitch, roll its cosine is cos(pitch) cos(roll)."""
+    tilt: Array = np.degrees(np.arccos(np.clip(np.cos(track["pitch_rad"]) * np.cos(track["roll_rad"]), -1.0, 1.0)))
+    return tilt
+
+
+def speed_m_s(track: Track) -> Array:
+    """Speed over ground in three dimensions."""
+    speed: Array = np.sqrt(track["north_m_s"] ** 2 + track["east_m_s"] ** 2 + track["up_m_s"] ** 2)
+    return speed
+
+
+def position_error_m(track: Track) -> Array:
+    """Distance between the believed position and the true one."""
+    return np.asarray(
+        np.sqrt(sum((track[f"believed_{name}"] - track[name]) ** 2 for name in ("north_m", "east_m", "up_m")))
+    )
+
+
+def attitude_error_deg(track: Track) -> Array:
+    """Angle of the turn between the believed attitude and the true one.
+
+    Equation: 4 asin(|q - q'| / 2), q' of the two quaternions of an attitude the nearer one to q; unlike an arc cosine
+    of their product it is exact for small turns.
+    """
+    true = _quaternions(*(track[name] for name in ("roll_rad", "pitch_rad", "heading_rad")))
+    believed = _quaternions(*(track[f"believed_{name}"] for name in ("roll_rad", "pitch_rad", "heading_rad")))
+    chord = np.minimum(np.linalg.norm(true - believed, axis=1), np.linalg.norm(true + believed, axis=1))
+    angle: Array = np.degrees(4.0 * np.arcsin(np.clip(0.5 * chord, 0.0, 1.0)))
+    return angle
+
+
+def swing_deg(track: Track) -> Array:
+    """Angle at the vehicle between straight down and the way to its load."""
+    side = np.hypot(track["load_north_m"] - track["north_m"], track["load_east_m"] - track["east_m"])
+    swing: Array = np.degrees(np.arctan2(side, track["up_m"] - track["load_up_m"]))
+    return swing
+
+
+def crash_words(
+    outcome: NDArray[np.str_], length: NDArray[Any], tracks: Mapping[str, NDArray[Any]]
+) -> NDArray[np.str_]:
+    """What each trial crashed by, in a word: one of CRASHES, or OBSTACLE; empty where it did not."""
+    words = []
+    for row, (end, count) in enumerate(zip(outcome.tolist(), np.asarray(length).tolist(), strict=True)):
+        code = float(tracks["crash"][row, count - 1]) if count else 0.0
+        word = CRASHES[int(code)] if np.isfinite(code) else ""
+        words.append((word or OBSTACLE) if end == "collision" else "")
+    return np.array(words, dtype=np.str_)
+
+
+def _positions(track: Track) -> Array:
+    return np.stack([track[name] for name in ("north_m", "east_m", "up_m")], axis=1)
+
+
+def _start(track: Track) -> Array:
+    return np.array([track[name][0] for name in ("north_m", "east_m", "up_m")])
+
+
+def _targets(track: Track, count: int) -> NDArray[np.int64]:
+    """The target headed for at each sample; the goal also where it has just been reached."""
+    return np.clip(np.nan_to_num(track["target"]).astype(np.int64), 0, count - 1)
+
+
+def _quaternions(roll: Array, pitch: Array, heading: Array) -> Array:
+    """w, x, y, z of yaw, then pitch, then roll; (samples, 4)."""
+    (cr, sr), (cp, sp), (cy, sy) = ((np.cos(0.5 * a), np.sin(0.5 * a)) for a in (roll, pitch, heading))
+    w, x = cr * cp * cy + sr * sp * sy, sr * cp * cy - cr * sp * sy
+    y, z = cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy
+    return np.stack([w, x, y, z], axis=1)
+
+
+def _finite(values: Array) -> Array:
+    return values[np.isfinite(values)]
+
+
+def _rms(values: Array) -> float:
+    kept = _finite(values)
+    return float(np.sqrt(np.mean(kept * kept))) if len(kept) else float("nan")
+
+
+def _greatest(values: Array) -> float:
+    kept = _finite(values)
+    return float(kept.max()) if len(kept) else float("nan")
+
+
+def _least(values: Array) -> float:
+    kept = _finite(values)
+    return float(kept.min()) if len(kept) else float("nan")
+
+
+def _last(values: Array) -> float:
+    kept = _finite(values)
+    return float(kept[-1]) if len(kept) else float("nan")

@@ -104,7 +104,7 @@ def manoeuvre(step, count, shape, p):
 
 @pytest.mark.parametrize(
     ("method", "order", "coarsest"),
-    [(euler, 1, 100), (partial(semi_implicit_euler, velocity_fields=SLOWLY), 1, 100), (rk4, 4, 10)],
+    [(euler, 1, 100), (partial(semi_implicit_euler, velocity_fields=SLOWLY), 1, 100), (rk4, 4, 60)],
     ids=["Euler", "semi-implicit Euler", "RK4"],
 )
 def test_order_of_convergence_of_the_full_vehicle(method, order, coarsest):
@@ -114,7 +114,7 @@ def test_order_of_convergence_of_the_full_vehicle(method, order, coarsest):
     ends = [manoeuvre(method, count, shape, p) for count in counts]
     scale = np.array([1.0] * 13 + [100.0] * 4)  # rotor speeds are in hundreds
     errors = [float(np.linalg.norm((b - a) / scale)) for a, b in zip(ends, ends[1:], strict=False)]
-    assert errors[-1] > 1e-11, "rounding"
+    assert errors[-1] > 1e-12, "rounding"
     slope = -np.polyfit(np.log(counts[:-1]), np.log(errors), 1)[0]
     assert slope == pytest.approx(order, abs=0.1)
 
@@ -124,7 +124,7 @@ def test_the_vehicle_s_own_step_is_of_order_four():
     load = LoadParameters(0.3, 1.5, 400.0, 2.0, 0.01, Vec3(0.0, 0.0, 0.05))
     shape, p = vehicle(load=load, battery=True, **ALL_EFFECTS)
     ends = []
-    for count in (20, 40, 80, 160):
+    for count in (40, 80, 160, 320):
         state = at_rest(shape, p, (640.0, 690.0, 660.0, 700.0), vel=Vec3(4.0, -2.0, 1.0), rate=Vec3(0.8, -0.5, 0.4))
         hung = hanging_load(load, state.body.pos_ned_m, state.body.quat_ned_from_frd, GRAVITY)
         # Further down than it hangs and moving along: the cable stays taut.
@@ -132,7 +132,7 @@ def test_the_vehicle_s_own_step_is_of_order_four():
         *_, end = on_floats(shape, p, state, Actuators((0.80, 0.84, 0.79, 0.78)), air(), 0.4, 0.4 / count)
         ends.append(np.array([float(x) for x in leaves(end)]))
     errors = [float(np.abs((b - a) / np.maximum(np.abs(b), 1.0)).max()) for a, b in zip(ends, ends[1:], strict=False)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.2)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.15)
     assert np.log2(errors[1] / errors[2]) == pytest.approx(4.0, abs=0.1)
 
 
@@ -162,7 +162,7 @@ def test_free_fall():
 
 
 def test_fall_with_drag_and_terminal_speed():
-    """v = v_t tanh(g t/v_t), z = v_t^2/g ln cosh(g t/v_t) with v_t = sqrt(2 m g/(rho C_D A)) = 35.8 m/s."""
+    """v = v_t tanh(g t/v_t), z = v_t^2/g ln cosh(g t/v_t) with v_t = sqrt(2 m g/(rho C_D A)) = 25.3 m/s."""
     shape, p = vehicle(values=DEAD)
     watch = lambda s: {"v": s.body.vel_ned_m_s.z, "z": s.body.pos_ned_m.z + 100.0}  # noqa: E731
     _, seen = in_lanes(shape, p, at_rest(shape, p), holding(p, 0.0), air(), 60.0, 0.005, every=200, watch=watch)
@@ -170,7 +170,7 @@ def test_fall_with_drag_and_terminal_speed():
     # The drag's root has 1e-12 m2/s2 added: nothing at these speeds. RK4's own error is (g dt/v_t)^4.
     assert seen["v"][:, 0] == pytest.approx(TERMINAL_M_S * np.tanh(x), abs=1e-7)
     assert seen["z"][:, 0] == pytest.approx(TERMINAL_M_S**2 / GRAVITY * np.log(np.cosh(x)), abs=1e-5)
-    assert pytest.approx(35.79, abs=0.01) == TERMINAL_M_S
+    assert pytest.approx(25.31, abs=0.01) == TERMINAL_M_S
     assert seen["v"][-1, 0] == pytest.approx(TERMINAL_M_S, rel=1e-12)
 
 
@@ -245,7 +245,7 @@ def test_torque_free_tumble_keeps_angular_momentum_and_energy():
     end, seen = in_lanes(shape, p, start, holding(p, speeds), air(gravity=0.0), 20.0, every=500,
                          watch=partial(momentum, p))  # fmt: skip
     before = momentum(p, start)
-    assert math.hypot(before["x"], before["y"], before["z"]) > 0.08
+    assert math.hypot(before["x"], before["y"], before["z"]) > 0.05
     for name, value in before.items():
         assert seen[name][:, 0] == pytest.approx(np.full(40, value), abs=1e-8), name
     turned = [float(x[0]) for x in end.body.rate_frd_rad_s]
@@ -473,19 +473,20 @@ def test_propwash_raises_the_effect_of_the_elevator():
 
 def test_level_flight_of_the_aerosonde_stays_level(tmp_path):
     """The start that a scenario gives it: near the published trim (mavsim_public: alpha 0.0500, elevator -0.1248 rad at
-    25 m/s), and with surfaces and throttle held it stays there for 20 s."""
+    25 m/s in air of 1.2682 kg/m3, so at 25.437 m/s here), and with surfaces and throttle held it stays there for 20 s."""
     (tmp_path / "plane.toml").write_text(
-        'schema = 1\nname = "plane"\nvehicle.model = "aerosonde"\n[start]\nup_m = 100.0\nspeed_m_s = 25.0\n'
+        'schema = 1\nname = "plane"\nvehicle.model = "aerosonde"\n[start]\nup_m = 100.0\nspeed_m_s = 25.437\n'
         "[goal]\nnorth_m = 2000.0\neast_m = 0.0\nup_m = 100.0\n[effects]\nbattery = false\npropwash = false\n"
     )
     case = load(tmp_path / "plane.toml")
-    shape, p = vehicle("aerosonde", inflow=True)
+    # Without the propeller's torque, which would roll it: nothing is to hold the wings level here.
+    shape, p = vehicle("aerosonde", values={"rotor_torque_ratio_m": 0.0}, inflow=True)
     level = level_flight(case, shape, p)
-    # The file's own drag and gravity, and lift along the path: 5e-4 rad of angle of attack, 1e-3 rad of elevator.
+    # The thrust's share of the weight, T sin(alpha), is neglected: 0.5 % of lift, 5e-4 rad.
     assert level.pitch_rad == pytest.approx(0.0500, abs=7e-4)
     assert level.elevator_rad == pytest.approx(-0.1248, abs=1.5e-3)
     speed = level.rotor_speed_rad_s[0]
-    start = at_rest(shape, p, speed, vel=Vec3(25.0, 0.0, 0.0), quat=quat_from_euler_zyx(0.0, level.pitch_rad, 0.0))
+    start = at_rest(shape, p, speed, vel=Vec3(25.437, 0.0, 0.0), quat=quat_from_euler_zyx(0.0, level.pitch_rad, 0.0))
     start = replace(start, surfaces=Surfaces(0.0, level.elevator_rad, 0.0))
     command = replace(holding(p, speed), elevator=level.elevator_rad / 0.5236)
     now = rates(shape, p, start, command, air()).body
@@ -498,6 +499,6 @@ def test_level_flight_of_the_aerosonde_stays_level(tmp_path):
         return {"v": norm(v), "alpha": u.z / u.x, "up": -s.body.pos_ned_m.z, "east": s.body.pos_ned_m.y}
 
     _, seen = in_lanes(shape, p, start, command, air(), 20.0, 0.005, every=20, watch=watch)
-    assert np.abs(seen["v"] - 25.0).max() < 0.5
+    assert np.abs(seen["v"] - 25.437).max() < 0.5
     assert np.abs(seen["alpha"] - level.pitch_rad).max() < 2e-3
     assert np.abs(seen["up"] - 100.0).max() < 2.0

@@ -94,15 +94,24 @@ FIGURES = ("trials", "success", "95 % interval", "collisions", "other", "mean ti
            "speed")  # fmt: skip
 """Columns of every table of campaigns."""
 
-WIDE_ONLY = ("mean clearance", "speed")
+FLIGHT_FIGURES = ("trials", "success", "95 % interval", "crashes", "other", "mean time", "tracking RMS", "overshoot",
+                  "energy", "least margin", "speed")  # fmt: skip
+"""Columns where everything that was flown flies: all but clearances, which are of no use over open ground."""
+
+WIDE_ONLY = ("mean clearance", "least margin", "speed")
 """Columns that a terminal narrower than WIDE characters goes without, so that nothing is cut."""
 WIDE = 116
 
 
-def add_figures(table: Table, width: int) -> tuple[str, ...]:
-    """Add the columns of FIGURES that have room in a terminal of this width; returns their names."""
+def columns_for(summaries: list[dict[str, Any]]) -> tuple[str, ...]:
+    """The columns for campaigns of one kind of vehicle, or of several."""
+    return FLIGHT_FIGURES if summaries and all(s.get("metrics") for s in summaries) else FIGURES
+
+
+def add_figures(table: Table, width: int, columns: tuple[str, ...] = FIGURES) -> tuple[str, ...]:
+    """Add the columns that have room in a terminal of this width; returns their names."""
     wide = width >= WIDE
-    names = tuple(name for name in FIGURES if wide or name not in WIDE_ONLY)
+    names = tuple(name for name in columns if wide or name not in WIDE_ONLY)
     for name in names:
         head = name if wide else "\n".join(name.rsplit(" ", 1))
         table.add_column(head, justify="right", no_wrap=name != "other", overflow="fold")
@@ -110,9 +119,10 @@ def add_figures(table: Table, width: int) -> tuple[str, ...]:
 
 
 def figures(summary: dict[str, Any]) -> dict[str, str]:
-    """A campaign's cells by the names of FIGURES."""
+    """A campaign's cells by the names of FIGURES, or of a flight's by those of FLIGHT_FIGURES as well."""
     s, interval = summary, summary["success"]["ci95"]
-    return {
+    metrics = s.get("metrics") or {}
+    cells = {
         "trials": str(s["finished"]) if s["finished"] == s["trials"] else f"{s['finished']} of {s['trials']}",
         "success": percent(s["success"]["rate"]),
         "95 % interval": "–" if interval is None else f"{100 * interval[0]:.0f} to {100 * interval[1]:.0f} %",
@@ -123,6 +133,15 @@ def figures(summary: dict[str, Any]) -> dict[str, str]:
         "mean clearance": number(s["clearance_m"]["mean"], "m", 2),
         "speed": f"{s['sim_s'] / s['wall_s'] if s['wall_s'] else 0.0:.0f}x",
     }
+    if metrics:
+        cells |= {
+            "crashes": cells["collisions"],
+            "tracking RMS": number(metrics["tracking_rms_m"]["mean"], "m", 2),
+            "overshoot": number(metrics["overshoot_percent"]["mean"], "%"),
+            "energy": number(metrics["energy_wh"]["mean"], "Wh", 2),
+            "least margin": number(metrics["margin_least"]["min"], "", 2).strip(),
+        }
+    return cells
 
 
 def other_outcomes(summary: dict[str, Any]) -> str:
@@ -151,7 +170,7 @@ def summary_table(columns: dict[str, list[str]], summaries: list[dict[str, Any]]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
         table.add_column(name, justify="left" if name == "scenario" else "right", overflow="fold")
-    names = add_figures(table, width)
+    names = add_figures(table, width, columns_for(summaries))
     for row, summary in enumerate(summaries):
         cells = figures(summary)
         table.add_row(*(values[row] for values in columns.values()), *(cells[name] for name in names))

@@ -15,7 +15,7 @@ from fieldworthy.control.vtol_autopilot import VtolAutopilotParameters
 from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.vec import Mat3, Vec3
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.vehicles.aerodynamics import AeroParameters
+from fieldworthy.vehicles.aerodynamics import aero_parameters
 from fieldworthy.vehicles.aircraft import AircraftParameters, AircraftShape
 
 GRAVITY_M_S2 = 9.80665
@@ -112,12 +112,12 @@ def _rotor_gains(scenario: Scenario, values: dict[str, Any], p: AircraftParamete
 def _wing_gains(
     values: dict[str, Any], p: AircraftParameters, pushers: tuple[int, ...], shape: AircraftShape
 ) -> FixedWingParameters:
-    assert isinstance(p.aero, AeroParameters)
+    aero = aero_parameters(values)
     cruise = float(values["cruise_airspeed_m_s"])
     angles = [name for name in ("bank", "pitch") if f"{name}_max_deg" in values]
     limits = {f"{name}_max_rad": math.radians(float(values[f"{name}_max_deg"])) for name in angles}
     return fixed_wing_gains(
-        p.aero,
+        aero,
         AirplaneNumbers(
             mass_kg=float(p.mass_kg),
             inertia_kg_m2=_diagonal(p),
@@ -156,8 +156,7 @@ def level_flight(scenario: Scenario, shape: AircraftShape, p: AircraftParameters
         for i in lifters:
             speeds[i] = math.sqrt(weight / lift)
         return Level(0.0, 0.0, tuple(speeds))
-    a = p.aero
-    assert isinstance(a, AeroParameters)
+    a = aero_parameters(values)
     qs = 0.5 * DENSITY_KG_M3 * v * v * float(a.area_m2)
     # Two linear equations: lift carries the weight, the pitching moment is nothing.
     det = a.cl_alpha * a.cm_elevator - a.cl_elevator * a.cm_alpha

@@ -25,10 +25,10 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.scenario.values import Values
 from fieldworthy.sensors.delivery import DeliveryOptions, DeliveryParameters, slots_needed
 from fieldworthy.sensors.devices import imu_device, is_on
-from fieldworthy.sensors.earth_field import declination_rad, field_ned_t
+from fieldworthy.sensors.earth_field import DEFAULT_FIELD_NED_T, declination_rad, earth_field_ned_t
 from fieldworthy.sensors.suite import DEVICES
 from fieldworthy.vehicles.compose import EffectSwitches, Parts, compose
-from fieldworthy.vehicles.tether import LoadParameters
+from fieldworthy.vehicles.tether import LoadParameters, TetherParameters
 from fieldworthy.world.flight import flight_vehicle
 from fieldworthy.world.flight_state import (
     DeviceNumbers,
@@ -37,9 +37,6 @@ from fieldworthy.world.flight_state import (
     FlightShape,
     FlightStart,
 )
-
-FIELD_T = field_ned_t(48e-6, math.radians(64.0), math.radians(2.0))
-"""Earth's field where the scenario gives no place: middle Europe, rounded."""
 
 
 def build_flight(
@@ -55,7 +52,7 @@ def build_flight(
     plain_shape, plain = compose(nominal, effects, _parts(engine, scenario, None), scenario.dt_s)
     pilot_options, pilot = autopilot(scenario, plain_shape, plain)
     estimated = scenario.control.navigation != "truth"
-    field = FIELD_T
+    field = _earth_field(scenario)
     imu_options, imu = None, None
     if scenario.sensors.imu is not None:
         given = _device_values(engine, values, "sensors.imu", scenario.sensors.imu.values)
@@ -107,6 +104,17 @@ def build_flight(
     )
 
 
+def _earth_field(scenario: Scenario) -> Vec3:
+    """The Earth's field at the scenario's place and year [T, NED].
+
+    Raises: FieldworthyError where the world model's library is missing.
+    """
+    place = scenario.reference
+    if place is None or place.year is None:
+        return DEFAULT_FIELD_NED_T
+    return earth_field_ned_t(place.lat_deg, place.lon_deg, scenario.air.elevation_m, place.year)
+
+
 def as_lanes(engine: Engine, tree: Any) -> Any:
     """The tree with every number a lane array that may change from run to run without compiling again.
 
@@ -152,7 +160,20 @@ def _parts(engine: Engine, scenario: Scenario, values: Values | None) -> Parts:
         if values is not None:
             numbers = _device_values(engine, values, "load", numbers)
         load = LoadParameters(**numbers, attach_frd_m=Vec3(config.forward_m, config.right_m, config.down_m))
-    return Parts(battery, load, scenario.air.ceiling_up_m, scenario.air.wall_north_m)
+    return Parts(battery, load, _tether(engine, scenario, values), scenario.air.ceiling_up_m, scenario.air.wall_north_m)
+
+
+def _tether(engine: Engine, scenario: Scenario, values: Values | None) -> TetherParameters | None:
+    config = scenario.tether
+    if config is None:
+        return None
+    numbers = {name: getattr(config, name) for name in ("cable_length_m", "stiffness_n_m", "damping_n_s_m")}
+    if values is not None:
+        numbers = _device_values(engine, values, "tether", numbers)
+    hook = Vec3(config.forward_m, config.right_m, config.down_m)
+    return TetherParameters(
+        **numbers, attach_frd_m=hook, anchor_ned_m=Vec3(config.north_m, config.east_m, -config.up_m)
+    )
 
 
 def _devices(

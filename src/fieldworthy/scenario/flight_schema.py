@@ -100,6 +100,22 @@ class Load(Strict, frozen=True, kw_only=True):
     """Hook, from the vehicle's centre of mass."""
 
 
+class Tether(Strict, frozen=True, kw_only=True):
+    """A cable from the vehicle to a fixed point."""
+
+    cable_length_m: Positive
+    stiffness_n_m: Positive = 2000.0
+    damping_n_s_m: NonNegative = 10.0
+    north_m: float = 0.0
+    east_m: float = 0.0
+    up_m: float = 0.0
+    """The fixed point."""
+    forward_m: float = 0.0
+    right_m: float = 0.0
+    down_m: float = 0.05
+    """Hook, from the vehicle's centre of mass."""
+
+
 class Fault(Strict, frozen=True, kw_only=True):
     """Something that breaks during a trial."""
 

@@ -9,7 +9,7 @@ from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report
 
 OF_BOATS = ("sea",)
-OF_AIRCRAFT = ("air", "effects", "load", "faults", "battery")
+OF_AIRCRAFT = ("air", "effects", "load", "tether", "faults", "battery")
 """Top-level tables; the rest is for all."""
 
 TARGET_KEYS = ("up_m", "hold_s", "speed_m_s", "heading_deg", "way")

@@ -14,7 +14,7 @@ from fieldworthy.catalog import DEVICES, CatalogEntry
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report, describe, number_problem, unknown_key
 from fieldworthy.scenario.flight_limits import check_flight
-from fieldworthy.scenario.flight_schema import Air, Load
+from fieldworthy.scenario.flight_schema import Air, Load, Tether
 from fieldworthy.scenario.kinds import check_kind
 from fieldworthy.scenario.motion_limits import check_motion, number
 from fieldworthy.scenario.resolve import PATTERN_KEYS, table, vehicle_value_problem
@@ -36,7 +36,7 @@ def _floats_of(struct: type, prefix: str) -> dict[str, inspect.Type | None]:
 
 
 _SEA_LEAVES = _floats_of(Sea, "sea")
-_AIR_LEAVES = {**_floats_of(Air, "air"), **_floats_of(Load, "load")}
+_AIR_LEAVES = {**_floats_of(Air, "air"), **_floats_of(Load, "load"), **_floats_of(Tether, "tether")}
 _LIDAR_LEAVES = {
     name: kind
     for name, kind in _floats_of(LidarConfig, "sensors.lidar").items()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+from dataclasses import replace
 from typing import Any
 
 from msgspec import inspect
@@ -21,6 +22,7 @@ from fieldworthy.scenario.boat_values import check_boat, check_size, is_outline
 from fieldworthy.scenario.check import Report, number_problem, unknown_key
 from fieldworthy.scenario.schema import LidarConfig, Vehicle
 from fieldworthy.scenario.wording import shown
+from fieldworthy.sensors.suite import usual_device_values
 
 UNIFORM_KEYS = ("elevation_min_deg", "elevation_max_deg", "elevation_step_deg", "azimuth_step_deg")
 FIRING_KEYS = ("laser_elevation_deg", "firing_period_s", "laser_spacing_s")
@@ -200,7 +202,8 @@ def fill_devices(
         if entry is None or not isinstance(given, dict):
             continue
         found[name] = entry
-        filled = dict(entry.values)
+        filled, usual_values = dict(entry.values), usual_device_values(name)
+        entry = replace(entry, values={**usual_values, **entry.values})
         for key, value in given.items():
             if key not in entry.values:
                 unknown_key((*path, "set", key), list(entry.values), report, "the catalogue file")

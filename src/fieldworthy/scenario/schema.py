@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from fieldworthy.scenario.flight_schema import Air, Device, Effects, Fault, Load
+from fieldworthy.scenario.flight_schema import Air, Device, Effects, Fault, Load, Tether
 from fieldworthy.scenario.obstacles import Obstacle, Scatter
 from fieldworthy.scenario.quantities import (
     ElevationDeg,
@@ -97,6 +97,8 @@ class Reference(Strict, frozen=True, kw_only=True):
 
     lon_deg: LongitudeDeg
     lat_deg: LatitudeDeg
+    year: Annotated[float, Meta(ge=2015.0, le=2030.0)] | None = None
+    """For the Earth's magnetic field by the world model (needs the extra `sensors`); None: a field like Europe's."""
 
 
 class Waves(Strict, frozen=True, kw_only=True):
@@ -250,9 +252,10 @@ class Scenario(Strict, frozen=True, kw_only=True, eq=False):
     sea: Sea = Sea()
     """For boats."""
     air: Air = Air()
-    """For what flies; so are the next four."""
+    """For what flies; so are the next five."""
     effects: Effects = Effects()
     load: Load | None = None
+    tether: Tether | None = None
     battery: Device | None = None
     faults: tuple[Fault, ...] = ()
     sensors: Sensors

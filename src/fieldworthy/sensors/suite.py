@@ -65,3 +65,20 @@ DEVICES: dict[str, DeviceLaws] = {
     ),
 }  # fmt: skip
 """Every slow device. The inertial unit is not one: it is read at every physics tick, inside the kernel."""
+
+_LINK = {"latency_s": 0.0, "jitter_s": 0.0, "clock_offset_s": 0.0, "clock_drift_ppm": 0.0, "dropout": 0.0}
+_PLACE = {"pos_frd_m": [0.0, 0.0, 0.0]}
+_TURNED = {"mounting_deg": [0.0, 0.0, 0.0]}
+_USUAL: dict[str, dict[str, Any]] = {
+    "imu": {**_PLACE, **_TURNED},
+    "gnss": {**_LINK, **_PLACE, "outage_start_s": 1e9, "outage_end_s": 1e9, "sky_hidden": 1.0},
+    "barometer": {**_LINK, "wash_coefficient": 0.0},
+    "magnetometer": {**_LINK, **_TURNED, "soft_iron": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
+    "airspeed": {**_LINK, **_PLACE},
+    "rangefinder": {**_LINK, **_PLACE},
+}
+
+
+def usual_device_values(kind: str) -> dict[str, Any]:
+    """What may be set of a device although its catalogue file says nothing of it: its link, its place, its mounting."""
+    return _USUAL.get(kind, {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.errors import FieldworthyError
-from fieldworthy.environment.shapes import Layout, moved
 from fieldworthy.scenario.build import Built, build
-from fieldworthy.scenario.draw import StartPose
 from fieldworthy.scenario.schema import Scenario
+from fieldworthy.trials.flight_metrics import Place, crash_words, flight_metrics
 from fieldworthy.trials.interrupt import stop_wanted
+from fieldworthy.trials.reasons import reason
 from fieldworthy.trials.result import Result
 from fieldworthy.world import OUTCOMES, Frame, State, World, compact, start, step
-from fieldworthy.world.flight_watch import crash_sentence
 from fieldworthy.world.walk import frame_of
 
 BATCH = 1000
@@ -155,27 +153,39 @@ def _result(scenario: Scenario, asked: int, flights: list[_Flight], stopped: str
     time_s = joined(lambda f: f.end_tick, np.float64) * dt
     every = worlds[0].timing.control * dt if worlds else 0.0
     parts = [_tracks(flight, row, longest) for flight, row in zip(flights, rows, strict=True)]
+    tracks = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+    length = joined(lambda f: f.length, np.int32)
+    outcome = np.array([OUTCOMES[code] for code in joined(lambda f: f.outcome, np.int64)], dtype=np.str_)
+    t_s = np.arange(longest, dtype=np.float64) * every
+    flies = scenario.vehicle.kind == "aircraft" and bool(tracks)
     flown = sum(float(np.sum(f.end_tick[f.outcome > 0])) * dt for f in flights)
     return Result(
         scenario=scenario,
         asked=asked,
         trial=joined(lambda f: f.built.world.trials, np.int32),
-        outcome=np.array([OUTCOMES[code] for code in joined(lambda f: f.outcome, np.int64)], dtype=np.str_),
-        why=tuple(_why(flight, int(r)) for flight, row in zip(flights, rows, strict=True) for r in row),
+        outcome=outcome,
+        why=tuple(_why(scenario, flight, int(r)) for flight, row in zip(flights, rows, strict=True) for r in row),
         time_s=time_s,
         clearance_m=joined(lambda f: f.clearance, np.float64),
         path_m=joined(lambda f: f.path, np.float64),
         redrawn=joined(lambda f: f.built.redrawn, np.int64),
         parameters={name: joined(_drawn(name), np.float64) for name in scenario.randomize},
-        t_s=np.arange(longest, dtype=np.float64) * every,
-        length=joined(lambda f: f.length, np.int32),
-        tracks={name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {},
+        metrics=flight_metrics(t_s, length, tracks, _places(scenario)) if flies else {},
+        crash=crash_words(outcome, length, tracks) if flies else np.zeros(0, np.str_),
+        t_s=t_s,
+        length=length,
+        tracks=tracks,
         layouts=tuple(w.layouts[r] for w, row in zip(worlds, rows, strict=True) for r in row),
         stopped_by=stopped,
         wall_s=wall_s,
         sim_s=flown,
         rays=sum(flight.rays for flight in flights),
     )
+
+
+def _places(scenario: Scenario) -> list[Place]:
+    targets = (*scenario.waypoints, scenario.goal)
+    return [Place(t.north_m, t.east_m, t.up_m or 0.0, t.radius_m, t.hold_s or 0.0) for t in targets]
 
 
 def _drawn(name: str) -> Callable[[_Flight], NDArray[np.float64]]:
@@ -200,36 +210,8 @@ def _tracks(flight: _Flight, rows: NDArray[np.intp], longest: int) -> dict[str, 
     return tracks
 
 
-def _why(flight: _Flight, row: int) -> str:
+def _why(scenario: Scenario, flight: _Flight, row: int) -> str:
     """The outcome of a row in a sentence, from where it came to rest."""
     frame = flight.frames[min(flight.length[row], len(flight.frames)) - 1]
-    return reason(flight.built.world, frame, row, OUTCOMES[flight.outcome[row]], int(flight.end_tick[row]))
-
-
-def reason(world: World, frame: Frame, row: int, outcome: str, end_tick: int) -> str:
-    """An outcome in a sentence. frame: where the row came to rest, at `end_tick`."""
-    lane = int(np.flatnonzero(frame.row == row)[0])
-    at = {name: float(values[lane]) for name, values in frame.values.items()}
-    t_s = end_tick * world.timing.dt_s
-    if outcome == "goal":
-        return "reached the goal"
-    if outcome == "collision" and at.get("crash", 0.0) > 0.5:
-        return crash_sentence(at)
-    if outcome == "collision":
-        from fieldworthy.scenario.feasible import describe, nearest_shape  # here, because shapely is slow to import
-
-        layout: Layout = tuple(moved(shape, t_s) for shape in world.layouts[row])
-        near = nearest_shape(layout, world.hull, StartPose(at["north_m"], at["east_m"], at["heading_rad"]))
-        what = describe(near[0]) if near else "something"
-        return f"hit {what} at {_speed_m_s(at):.1f} m/s"
-    if outcome == "timeout":
-        left = math.hypot(world.course.north_m[-1] - at["north_m"], world.course.east_m[-1] - at["east_m"])
-        return f"still {left:.0f} m from the goal after {t_s:g} s"
-    if outcome == "left area":
-        return f"left the area at north {at['north_m']:.0f} m, east {at['east_m']:.0f} m"
-    return f"a state that is not finite at {t_s:g} s: the command or a parameter is beyond what the model can follow"
-
-
-def _speed_m_s(at: dict[str, float]) -> float:
-    names = ("surge_m_s", "sway_m_s") if "surge_m_s" in at else ("north_m_s", "east_m_s", "up_m_s")
-    return math.hypot(*(at[name] for name in names))
+    end_tick = int(flight.end_tick[row])
+    return reason(scenario, flight.built.world, frame, row, OUTCOMES[flight.outcome[row]], end_tick)

@@ -124,7 +124,7 @@ def _leg(t_s: Array, track: Track, places: Sequence[Place], number: int) -> tupl
     if span <= place.radius_m:
         return None
     beyond = _positions(track)[headed] - to
-    over = max(_greatest(beyond @ (to - since) / span), 0.0)
+    over = max(0.0, _greatest(beyond @ (to - since) / span))
     inside = np.linalg.norm(beyond, axis=1) <= max(place.radius_m, BAND * span)
     outside = np.flatnonzero(~inside)
     if not len(outside):

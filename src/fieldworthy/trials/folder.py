@@ -160,7 +160,8 @@ def _write_trials(path: Path, result: Result) -> None:
         table = csv.writer(file)
         table.writerow(
             ["trial", "outcome", "why", "time_s", "clearance_m", "path_m", "start_north_m", "start_east_m",
-             "start_heading_deg", "redrawn", *result.parameters]
+             "start_heading_deg", "redrawn", *result.parameters, *(["crash"] if len(result.crash) else []),
+             *result.metrics]
         )  # fmt: skip
         for row in range(len(result.trial)):
             start = [result.tracks[name][row, 0] for name in ("north_m", "east_m", "heading_rad")]
@@ -177,6 +178,8 @@ def _write_trials(path: Path, result: Result) -> None:
                     f"{np.degrees(start[2]):.4f}",
                     result.redrawn[row],
                     *(f"{values[row]:.9g}" for values in result.parameters.values()),
+                    *result.crash[row : row + 1],
+                    *(f"{values[row]:.6g}" if np.isfinite(values[row]) else "" for values in result.metrics.values()),
                 ]
             )
 

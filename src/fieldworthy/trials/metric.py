@@ -38,7 +38,8 @@ METRICS: dict[str, Metric] = {
     "charge_least": Metric("least charge", "", 3, "state of charge of the battery, 1 is full"),
     "voltage_least_v": Metric("lowest voltage", "V", 2, "of the whole pack under load"),
     "margin_least": Metric(
-        "least margin", "", 2, "share of the actuators' range that the autopilot's demands left; 0: saturated"
+        "least margin", "", 2, "room that the autopilot's demands left below the actuators' limits, as a share of their range (0.5: mid range; "
+        "below 0: more was asked than they can give)"
     ),
     "tilt_max_deg": Metric("largest tilt", "deg", 1, "angle between the body's down axis and the vertical"),
     "speed_max_m_s": Metric("top speed", "m/s", 1, "over ground, in three dimensions"),

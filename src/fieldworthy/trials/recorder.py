@@ -19,7 +19,7 @@ from fieldworthy.core.vec import quat_from_euler_zyx
 from fieldworthy.scenario.build import build
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.sensors.scan import to_numpy
-from fieldworthy.trials.campaign import reason
+from fieldworthy.trials.reasons import reason
 from fieldworthy.trials.record import Cloud, Recording, write_csv, write_mcap
 from fieldworthy.world import OUTCOMES, Frame, State, World, start, step
 from fieldworthy.world.look import look
@@ -62,7 +62,7 @@ def record(
         seed=scenario.seed,
         provenance={key: str(value) for key, value in facts.items() if key != "scenario_folder"},
         outcome=outcome,
-        why=reason(world, frames[-1], 0, outcome, end_tick),
+        why=reason(scenario, world, frames[-1], 0, outcome, end_tick),
         **_samples(frames),
         sensors=_heard(frames),
         clouds=[cloud for cloud in clouds if cloud.t_start_s >= 0.0],

@@ -35,12 +35,16 @@ class Result:
     redrawn: NDArray[np.int64]
     parameters: dict[str, NDArray[np.float64]]
     """Drawn values of randomised parameters, by their paths."""
+    metrics: dict[str, NDArray[np.float64]]
+    """Of flights: numbers by the names of `trials.metric.METRICS`, NaN where a trial has none. Empty for boats."""
+    crash: NDArray[np.str_]
+    """Of flights: what a trial crashed by, in a word (`trials.flight_metrics.crash_words`). Empty for boats."""
     t_s: NDArray[np.float64]
     """(samples,)"""
     length: NDArray[np.int32]
     """Samples of each trial that are its own."""
     tracks: dict[str, NDArray[Any]]
-    """(trials, samples) by the names of the run folder, NaN (mode: 0) after a trial's end."""
+    """(trials, samples) by the names of the run folder, NaN (mode, target: 0) after a trial's end."""
     layouts: tuple[Layout, ...]
     stopped_by: str
     """Why the run stopped early, empty when it did not."""
@@ -84,8 +88,22 @@ class Result:
                 "min": round(float(self.clearance_m.min()), 4) if some else None,
                 "mean": round(float(self.clearance_m.mean()), 4) if some else None,
             },
+            "metrics": {name: _spread(values) for name, values in self.metrics.items()},
+            "crashes": dict(Counter(word for word in self.crash.tolist() if word).most_common()),
             "redrawn": int(self.redrawn.sum()),
             "wall_s": round(self.wall_s, 3),
             "sim_s": round(self.sim_s, 3),
             "report": None,
         }
+
+
+def _spread(values: NDArray[np.float64]) -> dict[str, float | None]:
+    """Mean, least and greatest of the trials that have the number."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return {"mean": None, "min": None, "max": None}
+    return {
+        "mean": round(float(known.mean()), 6),
+        "min": round(float(known.min()), 6),
+        "max": round(float(known.max()), 6),
+    }

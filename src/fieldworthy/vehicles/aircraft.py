@@ -1,4 +1,7 @@
-"""A flying robot put together: body, rotors, wings, battery, landing gear and slung load as one law of motion."""
+"""A flying robot put together: body, rotors, wings, battery, landing gear and slung load as one law of motion.
+
+Long because what a vehicle consists of and how it adds up are read together.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ from fieldworthy.vehicles.propwash import PropwashParameters, wash_pressure_pa
 from fieldworthy.vehicles.rotor import RotorOptions, RotorParameters, along
 from fieldworthy.vehicles.rotor_proximity import FAR_M, RotorSurroundings
 from fieldworthy.vehicles.rotor_set import rotors_wrench, spin_reaction
-from fieldworthy.vehicles.tether import LoadParameters, LoadState, load_forces
+from fieldworthy.vehicles.tether import LoadParameters, LoadState, TetherParameters, load_forces, tether_wrench
 
 SURFACES = ("aileron", "elevator", "rudder")
 
@@ -64,6 +67,7 @@ class AircraftShape:
     battery: BatteryOptions | None = None
     """None: the motors have their nominal voltage for ever."""
     load: bool = False
+    tether: bool = False
     gear: bool = False
 
 
@@ -88,6 +92,7 @@ class AircraftParameters:
     avionics_power_w: Scalar = 0.0
     gear: tuple[ContactPoint, ...] = ()
     load: LoadParameters | None = None
+    tether: TetherParameters | None = None
     ceiling_up_m: Scalar = FAR_M
     """Height of a level ceiling above the world's origin."""
     wall_north_m: Scalar = FAR_M
@@ -174,6 +179,9 @@ def aircraft_loads(
             air.wind_ned_m_s, density, air.gravity_m_s2,
         )  # fmt: skip
         force, moment = force + cable.force_frd_n, moment + cable.moment_frd_n_m
+    if shape.tether and p.tether is not None:
+        pull = tether_wrench(p.tether, body.pos_ned_m, body.quat_ned_from_frd, body.vel_ned_m_s, body.rate_frd_rad_s)
+        force, moment = force + pull.force_frd_n, moment + pull.moment_frd_n_m
     return Loads(force, moment, through_air, load_acceleration, ned_from_frd)
 
 

@@ -18,7 +18,7 @@ from fieldworthy.vehicles.landing_gear import landing_gear
 from fieldworthy.vehicles.motor import MotorOptions, MotorParameters
 from fieldworthy.vehicles.propwash import PropwashParameters
 from fieldworthy.vehicles.rotor import RotorOptions, RotorParameters
-from fieldworthy.vehicles.tether import LoadParameters
+from fieldworthy.vehicles.tether import LoadParameters, TetherParameters
 
 Values = Mapping[str, Any]
 """Values by their names in the catalogue file: numbers (or one lane array for all lanes), lists, words."""
@@ -49,6 +49,7 @@ class Parts:
     battery: Values = field(default_factory=dict)
     """Values of the battery's catalogue file; empty: none."""
     load: LoadParameters | None = None
+    tether: TetherParameters | None = None
     ceiling_up_m: Scalar | None = None
     wall_north_m: Scalar | None = None
 
@@ -100,6 +101,7 @@ def compose(
         washes=washes if effects.propwash else (),
         battery=battery_options,
         load=parts.load is not None,
+        tether=parts.tether is not None,
         gear=bool(gear),
     )
     p = AircraftParameters(
@@ -120,6 +122,7 @@ def compose(
         avionics_power_w=values.get("avionics_power_w", 0.0),
         gear=gear,
         load=parts.load,
+        tether=parts.tether,
     )
     if parts.ceiling_up_m is not None:
         p.ceiling_up_m = parts.ceiling_up_m

@@ -6,38 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 from fieldworthy.control import complementary
-from fieldworthy.control.alignment import aligned
-from fieldworthy.control.autopilot import first_autopilot, steer
+from fieldworthy.control.autopilot import steer
 from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.setpoint import Setpoint
 from fieldworthy.core.integrate import add_compensated, rk4_slope
-from fieldworthy.core.lanes import Scalar, cos, logical_and, maximum, minimum, select, sin, sqrt
-from fieldworthy.core.random import normals
-from fieldworthy.core.rigid_body import RigidBodyState, rigid_body_rates
-from fieldworthy.core.struct import add_scaled, map_leaves, where
+from fieldworthy.core.lanes import Scalar, minimum, select, sqrt
+from fieldworthy.core.rigid_body import rigid_body_rates
+from fieldworthy.core.struct import add_scaled, map_leaves
 from fieldworthy.core.track import Pose
 from fieldworthy.core.vec import (
     Vec3,
     dot,
     mat3_apply,
-    quat_from_euler_zyx,
-    rotate_inverse,
 )
-from fieldworthy.environment.air import AirParameters, AirSample, sample
-from fieldworthy.environment.turbulence import (
-    convection_m_s,
-    first,
-    gust_axes,
-    gust_m_s,
-    gust_ned,
-    gust_rate_rad_s,
-    normals_needed,
-    step,
-)
-from fieldworthy.environment.wind import mean_wind_ned_m_s
-from fieldworthy.vehicles.aerodynamics import Surfaces
+from fieldworthy.environment.air import AirParameters, AirSample
 from fieldworthy.vehicles.aircraft import (
-    Actuators,
     AircraftParameters,
     AircraftState,
     aircraft_loads,
@@ -45,21 +28,18 @@ from fieldworthy.vehicles.aircraft import (
     normalised,
     supply,
 )
-from fieldworthy.vehicles.battery import first_battery
 from fieldworthy.vehicles.rotor_vibration import advance_phase_rad
-from fieldworthy.vehicles.tether import hanging_load
 from fieldworthy.vehicles.vehicle import Clock, Vehicle
+from fieldworthy.world.flight_air import air_at, air_rate, next_turbulence
+from fieldworthy.world.flight_faults import stuck, supply_events, through_link, with_faults
 from fieldworthy.world.flight_sensing import (
-    first_devices,
-    first_held,
-    first_inertial,
     hear,
     inertial_reading,
     read_devices,
-    resting_reading,
     truth_of,
 )
-from fieldworthy.world.flight_state import FlightParameters, FlightShape, FlightStart, FlightState
+from fieldworthy.world.flight_start import first_flight
+from fieldworthy.world.flight_state import FlightParameters, FlightShape, FlightState
 from fieldworthy.world.flight_watch import observe, read, watched
 
 
@@ -89,76 +69,6 @@ def _earlier(state: FlightState, t_s: Scalar) -> Pose:
     return Pose(body.pos_ned_m + body.vel_ned_m_s * t_s, body.quat_ned_from_frd)
 
 
-def first_flight(
-    shape: FlightShape, start: FlightStart, air: AirParameters, p: FlightParameters, clock: Clock
-) -> FlightState:
-    """At the start: standing or in level flight, place and heading known, the filter levelled by its own sensors."""
-    zero = Vec3(0.0, 0.0, 0.0)
-    pos = Vec3(start.north_m, start.east_m, -start.up_m)
-    quat = quat_from_euler_zyx(0.0 * start.pitch_rad, start.pitch_rad, start.heading_rad)
-    here = sample(shape.air, air, pos, 0.0)
-    wind = here.wind_ned_m_s
-    ahead = Vec3(cos(start.heading_rad), sin(start.heading_rad), 0.0)
-    # What hovers holds its place in the wind; what flies on wings is carried along by it.
-    vel = ahead * start.airspeed_m_s + wind * select(start.airspeed_m_s > 0.0, 1.0, 0.0)
-    body = RigidBodyState(pos, quat, vel, zero)
-    motion = AircraftState(
-        body,
-        tuple(speed * start.flying for speed in start.rotor_speed_rad_s),
-        Surfaces(0.0, start.elevator_rad, 0.0) if shape.aircraft.aero is not None else None,
-        first_battery(start.charge) if shape.aircraft.battery is not None else None,
-        hanging_load(p.aircraft.load, pos, quat, air.gravity_m_s2)
-        if shape.aircraft.load and p.aircraft.load is not None
-        else None,
-    )
-    kind = type(start.north_m)
-    believed = Estimate(pos, vel, quat, zero, start.airspeed_m_s)
-    imu, belief = first_inertial(shape, p, clock, kind), None
-    if shape.estimated:
-        rest = resting_reading(shape, p, imu, quat, here)
-        belief = aligned(
-            pos, vel, start.heading_rad, rest.rate_frd_rad_s, rest.specific_force_frd_m_s2, here.gravity_m_s2,
-            start.airspeed_m_s,
-        )  # fmt: skip
-        believed = complementary.estimate(belief)
-    turbulence = None
-    count = normals_needed(shape.air.turbulence)
-    if count:
-        turbulence = first(shape.air.turbulence, normals(p.turbulence_key, clock.trial, 0xFFFFFFFF, count, kind))
-    return FlightState(
-        motion=motion,
-        rest=map_leaves(lambda leaf: leaf * 0.0, motion) if shape.compensated else None,
-        actuators=Actuators(tuple(0.0 for _ in p.aircraft.rotors)),
-        autopilot=first_autopilot(shape.autopilot, believed, start.flying),
-        turbulence=turbulence,
-        imu=imu,
-        imu_held=first_held(shape),
-        filter=belief,
-        origin_ned_m=zero,
-        devices=first_devices(shape, p, clock, kind),
-        phase_rad=tuple(0.0 for _ in p.aircraft.rotors) if shape.aircraft.rotor.vibration else (),
-        delayed=tuple(_hold(start) for _ in range(max((f.commands for f in shape.faults), default=0))),
-        margin=0.5,
-        margin_least=0.5,
-        voltage_v=0.0,
-        current_a=0.0,
-        energy_j=0.0,
-        crash=0.0,
-        impact_m_s=0.0,
-        believed=believed,
-        wind_ned_m_s=wind,
-        airspeed_m_s=start.airspeed_m_s,
-    )
-
-
-def _hold(start: FlightStart) -> Setpoint:
-    """Stay at the start: what a link that delays has to say at first."""
-    s = start
-    return Setpoint(
-        s.north_m, s.east_m, s.up_m, 0.0, 0.0, 0.0, s.heading_rad, s.airspeed_m_s, s.north_m, s.east_m, 0.0, 0.0
-    )
-
-
 def flight_prepare(
     shape: FlightShape, state: FlightState, command: Setpoint, air: AirParameters, p: FlightParameters, clock: Clock
 ) -> FlightState:
@@ -167,8 +77,8 @@ def flight_prepare(
         state = replace(state, delayed=(command, *state.delayed[:-1]))
     if not shape.devices:
         return state
-    here = _air_at(shape, state, air, clock)
-    loads, rate_dot = _motion_now(shape, p.aircraft, state.motion, here, _air_rate(shape, state, air))
+    here = air_at(shape, state, air, clock)
+    loads, rate_dot = _motion_now(shape, p.aircraft, state.motion, here, air_rate(shape, state, air))
     truth = truth_of(
         shape.aircraft, p.aircraft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
     )
@@ -186,9 +96,9 @@ def flight_step(
     Verified by: tests/consistency/test_flight.py
     """
     dt_s = clock.dt_s
-    here = _air_at(shape, state, air, clock)
-    craft = _with_faults(shape, p, clock)
-    loads, rate_dot = _motion_now(shape, craft, state.motion, here, _air_rate(shape, state, air))
+    here = air_at(shape, state, air, clock)
+    craft = with_faults(shape, p, clock)
+    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air))
     through_air = loads.air_velocity_frd_m_s
     airspeed = sqrt(dot(through_air, through_air) + 1e-12)
     body = state.motion.body
@@ -209,11 +119,13 @@ def flight_step(
     else:
         believed = Estimate(body.pos_ned_m, body.vel_ned_m_s, body.quat_ned_from_frd, body.rate_frd_rad_s, airspeed)
 
-    asked = _through_link(shape, p, state, command, clock)
+    asked = through_link(shape, p, state, command, clock)
     actuators, autopilot, margin = steer(shape.autopilot, p.autopilot, asked, believed, state.autopilot, dt_s)
-    driven = _stuck(shape, p, actuators, clock)
+    driven = stuck(shape, p, actuators, clock)
+    if shape.aircraft.battery is not None:
+        driven = replace(driven, throttle=tuple(select(state.dead > 0.5, 0.0 * u, u) for u in driven.throttle))
 
-    swirl = _air_rate(shape, state, air)
+    swirl = air_rate(shape, state, air)
     slope = rk4_slope(lambda s: aircraft_rates(shape.aircraft, craft, s, driven, here, swirl), state.motion, dt_s)
     rest = state.rest
     if rest is not None:
@@ -230,13 +142,16 @@ def flight_step(
     voltage, current = supply(shape.aircraft, craft, motion, here)
     if voltage is None:
         voltage = craft.motors[0].nominal_voltage_v
+    low_s, dead = supply_events(shape, craft, state, motion, voltage, clock)
     moved = replace(
         state,
+        low_s=low_s,
+        dead=dead,
         motion=motion,
         rest=rest,
         actuators=driven,
         autopilot=autopilot,
-        turbulence=_next_turbulence(shape, state, air, p, clock, airspeed),
+        turbulence=next_turbulence(shape, state, air, p, clock, airspeed),
         imu=imu,
         imu_held=held,
         filter=belief,
@@ -255,48 +170,6 @@ def flight_step(
     return watched(shape, p, moved)
 
 
-def _air_at(shape: FlightShape, state: FlightState, air: AirParameters, clock: Clock) -> AirSample:
-    """The air where the vehicle is, turbulence included."""
-    pos = state.motion.body.pos_ned_m
-    gust = None
-    if state.turbulence is not None:
-        mean = _mean_wind(shape, air, pos)
-        axes = gust_axes(state.motion.body.vel_ned_m_s - mean, mean)
-        gust = gust_ned(gust_m_s(shape.air.turbulence, air.turbulence, state.turbulence, maximum(-pos.z, 0.0)), axes)
-    return sample(shape.air, air, pos, clock.t_s, gust)
-
-
-def _air_rate(shape: FlightShape, state: FlightState, air: AirParameters) -> Vec3 | None:
-    """How turbulence turns the air around the wings, FRD; None without wings or turbulence."""
-    if state.turbulence is None or not shape.air.turbulence.rates:
-        return None
-    body = state.motion.body
-    mean = _mean_wind(shape, air, body.pos_ned_m)
-    height = maximum(-body.pos_ned_m.z, 0.0)
-    rate = gust_rate_rad_s(shape.air.turbulence, air.turbulence, state.turbulence, height, shape.span_m)
-    return rotate_inverse(body.quat_ned_from_frd, gust_ned(rate, gust_axes(body.vel_ned_m_s - mean, mean)))
-
-
-def _mean_wind(shape: FlightShape, air: AirParameters, pos_ned_m: Vec3) -> Vec3:
-    if shape.air.wind is None:
-        return Vec3(0.0, 0.0, 0.0)
-    return mean_wind_ned_m_s(shape.air.wind, air.wind, maximum(-pos_ned_m.z, 0.0))
-
-
-def _next_turbulence(
-    shape: FlightShape, state: FlightState, air: AirParameters, p: FlightParameters, clock: Clock, airspeed: Scalar
-) -> Any:
-    if state.turbulence is None:
-        return None
-    options, pos = shape.air.turbulence, state.motion.body.pos_ned_m
-    mean = _mean_wind(shape, air, pos)
-    drawn = normals(p.turbulence_key, clock.trial, clock.tick, normals_needed(options), type(pos.x))
-    passing = convection_m_s(airspeed, sqrt(dot(mean, mean) + 1e-12))
-    return step(
-        options, air.turbulence, state.turbulence, maximum(-pos.z, 0.0), passing, shape.span_m, clock.dt_s, drawn
-    )
-
-
 def _motion_now(
     shape: FlightShape, craft: AircraftParameters, motion: AircraftState, here: AirSample, swirl: Vec3 | None
 ) -> tuple[Any, Vec3]:
@@ -305,43 +178,3 @@ def _motion_now(
     force = mat3_apply(loads.ned_from_frd, loads.force_frd_n)
     rates = rigid_body_rates(motion.body, force, loads.moment_frd_n_m, craft.mass_kg, craft.inertia_kg_m2)
     return loads, rates.rate_frd_rad_s
-
-
-def _active(p: FlightParameters, number: int, clock: Clock) -> Scalar:
-    fault = p.faults[number]
-    return logical_and(clock.t_s >= fault.onset_s, clock.t_s < fault.end_s)
-
-
-def _with_faults(shape: FlightShape, p: FlightParameters, clock: Clock) -> AircraftParameters:
-    """The vehicle's numbers with lost rotors and failed cells of this moment."""
-    craft = p.aircraft
-    for number, fault in enumerate(shape.faults):
-        size = select(_active(p, number, clock), p.faults[number].size, 0.0)
-        if fault.kind == "rotor-loss":
-            i = int(fault.part)
-            lost = replace(craft.rotors[i], effectiveness=craft.rotors[i].effectiveness * (1.0 - size))
-            craft = replace(craft, rotors=(*craft.rotors[:i], lost, *craft.rotors[i + 1 :]))
-        elif fault.kind == "cell-failure" and craft.battery is not None:
-            craft = replace(craft, battery=replace(craft.battery, shorted_cells=craft.battery.shorted_cells + size))
-    return craft
-
-
-def _stuck(shape: FlightShape, p: FlightParameters, actuators: Actuators, clock: Clock) -> Actuators:
-    """The actuators with the surfaces that do not obey."""
-    for number, fault in enumerate(shape.faults):
-        if fault.kind == "surface-stuck":
-            asked = getattr(actuators, fault.part)
-            actuators = replace(
-                actuators, **{fault.part: select(_active(p, number, clock), p.faults[number].size, asked)}
-            )
-    return actuators
-
-
-def _through_link(
-    shape: FlightShape, p: FlightParameters, state: FlightState, command: Setpoint, clock: Clock
-) -> Setpoint:
-    """The command as it arrives over links that may delay it."""
-    for number, fault in enumerate(shape.faults):
-        if fault.kind == "link-delay" and fault.commands > 1:
-            command = where(_active(p, number, clock), state.delayed[fault.commands - 1], command)
-    return command

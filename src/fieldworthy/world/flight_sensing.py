@@ -114,9 +114,7 @@ def resting_reading(shape: FlightShape, p: FlightParameters, memory: Any, quat: 
     assert p.imu is not None
     options, still = shape.imu, Vec3(0.0, 0.0, 0.0)
     slow = {"noise": False, "low_pass": False, "quantisation": False}
-    options = replace(
-        options, gyro=replace(options.gyro, **slow), accelerometer=replace(options.accelerometer, **slow)
-    )
+    options = replace(options, gyro=replace(options.gyro, **slow), accelerometer=replace(options.accelerometer, **slow))
     held = rotate_inverse(quat, Vec3(0.0, 0.0, -air.gravity_m_s2))
     truth = SensorTruth(
         0.0, still, quat, still, still, still, held, still, air.density_kg_m3, air.pressure_pa, air.temperature_k,

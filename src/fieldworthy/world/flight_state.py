@@ -155,6 +155,10 @@ class FlightState:
     current_a: Scalar
     energy_j: Scalar
     """Taken from the supply since the start."""
+    low_s: Scalar
+    """When the battery warned first; NEVER_S: it has not."""
+    dead: Scalar
+    """1 once the battery has given up: no motor turns from then on."""
     crash: Scalar
     """A place in CRASHES."""
     impact_m_s: Scalar
@@ -163,5 +167,7 @@ class FlightState:
     wind_ned_m_s: Vec3
     airspeed_m_s: Scalar
 
+
+NEVER_S = 1.0e9
 
 CRASHES = ("", "hit the ground too fast", "hit the ground on its side", "came to lie on the ground without its gear")

@@ -70,6 +70,8 @@ def observe(shape: FlightShape, state: FlightState) -> dict[str, Scalar]:
         found["rudder_rad"] = motion.surfaces.rudder_rad
     if motion.battery is not None:
         found["charge"] = motion.battery.soc
+        found["battery_low_s"] = state.low_s
+        found["battery_dead"] = state.dead
     if motion.load is not None:
         found["load_north_m"] = motion.load.pos_ned_m.x
         found["load_east_m"] = motion.load.pos_ned_m.y

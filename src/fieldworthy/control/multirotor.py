@@ -46,6 +46,8 @@ class MultirotorParameters:
     attitude: AttitudeParameters
     position: PositionParameters
     shares: tuple[RotorShare, ...]
+    yaw_max_n_m: Scalar = 1.0e6
+    """Greatest moment about the shaft asked of the rotors: beyond it the nose gives way, to the wind for one."""
 
 
 @dataclass
@@ -111,10 +113,11 @@ def multirotor_control(
 
     rate = estimate.rate_frd_rad_s
     rate_set = rate_setpoint(p.attitude, estimate.quat_ned_from_frd, quat_set)
-    moment = moment_demand(options.attitude, p.attitude, rate_set, rate, state.attitude, dt_s) * ground.lifted
+    demand = moment_demand(options.attitude, p.attitude, rate_set, rate, state.attitude, dt_s) * ground.lifted
+    moment = Vec3(demand.x, demand.y, clip(demand.z, -p.yaw_max_n_m, p.yaw_max_n_m))
     got = allocate(p.shares, thrust, moment)
     attitude = next_attitude_state(
-        options.attitude, p.attitude, rate_set, rate, state.attitude, got.moment_frd_n_m - moment, dt_s
+        options.attitude, p.attitude, rate_set, rate, state.attitude, got.moment_frd_n_m - demand, dt_s
     )
     position = next_position_state(
         options.position, p.position, estimate.vel_ned_m_s, state.position, up * got.thrust_n, dt_s

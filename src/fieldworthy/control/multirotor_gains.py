@@ -31,8 +31,10 @@ def default_gains(
     descent_max_m_s: float = 2.5,
     tilt_max_rad: float = math.radians(35.0),
     softness: float = 1.0,
+    yaw_share: float = 1.0,
 ) -> MultirotorParameters:
-    """Everything `multirotor_control` needs, from mass, inertia and rotors; `softness` above 1 slows every loop.
+    """Everything `multirotor_control` needs, from mass, inertia and rotors; `softness` above 1 slows every loop; `yaw_share`
+    of the yaw moment that the rotors have in hover is used.
 
     Equation: a loop with a lag tau inside, P on the rate and P on the angle, tau s^3 + s^2 + K_r s + K_r K_a, is given
         the poles -w, -w (3/4 +- i sqrt(7)/4) with w = 1/(2.5 tau): K_r = 2.5 w^2 tau = 0.4/tau, K_a = w/2.5 = 0.16/tau.
@@ -52,6 +54,9 @@ def default_gains(
     # The thrust at which the first rotor reaches its limit, and what is kept back for roll, pitch and yaw.
     strength = min(share.thrust_max_n / share.per_thrust for share in shares)
     least = max(share.thrust_min_n / share.per_thrust for share in shares)
+    hovering = [weight * share.per_thrust for share in shares]
+    rooms = [min(t - s.thrust_min_n, s.thrust_max_n - t) for t, s in zip(hovering, shares, strict=True)]
+    yaw_max = min(room / max(abs(s.per_yaw_1_m), 1e-9) for room, s in zip(rooms, shares, strict=True))
     return MultirotorParameters(
         attitude=AttitudeParameters(
             inertia_kg_m2=inertia_kg_m2,
@@ -85,4 +90,5 @@ def default_gains(
             force_max_n=0.95 * strength,
         ),
         shares=shares,
+        yaw_max_n_m=yaw_share * yaw_max,
     )

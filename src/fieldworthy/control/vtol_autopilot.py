@@ -35,11 +35,12 @@ from fieldworthy.control.vtol import (
     rotor_setpoint,
     surface_share,
 )
-from fieldworthy.core.lanes import Scalar, clip, maximum, select
+from fieldworthy.core.lanes import Scalar, clip, maximum, minimum, select
 from fieldworthy.core.struct import where
 from fieldworthy.core.vec import Vec3, euler_zyx_from_quat
 
 _NO_LIMIT_M_S = 1e3
+_SLOWING_DESCENT_M_S = 0.5
 
 
 @dataclass
@@ -148,16 +149,23 @@ def _rotors_of_phase(p: VtolAutopilotParameters, change: VtolState, airspeed_m_s
     """The rotors' numbers with the limits of the phase.
 
     Rule: outside of hovering no limit on the speed, which would brake. Slowing down, no more tilt than the angle of
-        attack at which the wings carry 0.7 of the weight: raising the nose further would climb.
+        attack at which the wings carry half of the weight: the rotors brake by leaning back with what is left to them,
+        best with half, and at more the wings would stall on the way. Hardly any descent then: in a glide the wings
+        keep the speed.
     """
     hovering, slowing = change.phase == HOVERING, change.phase == SLOWING_DOWN
     place, wings = p.rotors.position, p.wings
     slowness = wings.cruise_airspeed_m_s / maximum(airspeed_m_s, 1.0)
-    carrying = wings.zero_lift_rad + 0.7 * wings.lift_rad * slowness * slowness
+    carrying = wings.zero_lift_rad + 0.5 * wings.lift_rad * slowness * slowness
     tilt = select(slowing, clip(carrying, 0.01, place.tilt_max_rad), place.tilt_max_rad)
     return replace(
         p.rotors,
-        position=replace(place, tilt_max_rad=tilt, speed_max_m_s=select(hovering, place.speed_max_m_s, _NO_LIMIT_M_S)),
+        position=replace(
+            place,
+            tilt_max_rad=tilt,
+            speed_max_m_s=select(hovering, place.speed_max_m_s, _NO_LIMIT_M_S),
+            descent_max_m_s=select(slowing, minimum(_SLOWING_DESCENT_M_S, place.descent_max_m_s), place.descent_max_m_s),
+        ),
     )
 
 

@@ -198,15 +198,19 @@ def _tracks(flight: _Flight, rows: NDArray[np.intp], longest: int) -> dict[str, 
         return {}
     place = np.full(len(flight.outcome), -1)
     place[rows] = np.arange(len(rows))
+    kinds = {name: values.dtype for frame in flight.frames for name, values in frame.values.items()}
     tracks = {
-        name: np.full((len(rows), longest), 0 if values.dtype.kind == "i" else np.nan, values.dtype)
-        for frame in flight.frames
-        for name, values in frame.values.items()
+        name: np.full((len(rows), longest), 0 if dtype.kind == "i" else np.nan, dtype) for name, dtype in kinds.items()
     }
-    for sample, frame in enumerate(flight.frames[:longest]):
-        own = (place[frame.row] >= 0) & (flight.length[frame.row] > sample)
-        for name, values in frame.values.items():
-            tracks[name][place[frame.row[own]], sample] = values[own]
+    for first, last in _same_lanes(flight.frames[:longest]):
+        frames = flight.frames[first:last]
+        row = frames[0].row
+        kept = np.flatnonzero(place[row] >= 0)
+        own = flight.length[row[kept]][:, None] > np.arange(first, last)
+        lane, sample = np.nonzero(own)
+        for name in frames[0].values:
+            values = np.stack([frame.values[name] for frame in frames], axis=1)
+            tracks[name][place[row[kept[lane]]], first + sample] = values[kept[lane], sample]
     return tracks
 
 
@@ -215,3 +219,16 @@ def _why(scenario: Scenario, flight: _Flight, row: int) -> str:
     frame = flight.frames[min(flight.length[row], len(flight.frames)) - 1]
     end_tick = int(flight.end_tick[row])
     return reason(scenario, flight.built.world, frame, row, OUTCOMES[flight.outcome[row]], end_tick)
+
+
+def _same_lanes(frames: list[Frame]) -> list[tuple[int, int]]:
+    """[first, last) of each stretch of frames with the same lanes and the same names."""
+    starts = [
+        i
+        for i, frame in enumerate(frames)
+        if i == 0
+        or len(frame.row) != len(frames[i - 1].row)
+        or frame.values.keys() != frames[i - 1].values.keys()
+        or not np.array_equal(frame.row, frames[i - 1].row)
+    ]
+    return list(zip(starts, [*starts[1:], len(frames)], strict=True))

@@ -88,8 +88,9 @@ def trial_metrics(t_s: Array, track: Track, places: Sequence[Place]) -> dict[str
 def tracking_error_m(track: Track, places: Sequence[Place]) -> Array:
     """Distance from where the vehicle is to be, at each sample.
 
-    That is the leg, a straight line from the place before (at first: where the trial began) to the target; from the
-    moment at which a target with a hold time is first within reach, it is the target itself.
+    That is the leg, a straight line from the place before (at first: where the trial began) to the target. Where the
+    target is to be held it is the target itself once the approach has ended: within its radius, the distance to it
+    does not fall for the first time.
     """
     at, start = _positions(track), _start(track)
     points = np.array([(p.north_m, p.east_m, p.up_m) for p in places])
@@ -103,7 +104,8 @@ def tracking_error_m(track: Track, places: Sequence[Place]) -> Array:
     from_target = np.linalg.norm(at - to, axis=1)
     error: Array = np.linalg.norm(at - nearest, axis=1)
     for number, place in enumerate(places):
-        there = np.flatnonzero((target == number) & (from_target <= place.radius_m))
+        ended = (from_target <= place.radius_m) & (np.diff(from_target, append=-np.inf) >= 0.0)
+        there = np.flatnonzero((target == number) & ended)
         if place.hold_s > 0.0 and len(there):
             held = (target == number) & (np.arange(len(target)) >= there[0])
             error = np.where(held, from_target, error)

@@ -20,7 +20,8 @@ METRICS: dict[str, Metric] = {
         "tracking error, RMS",
         "m",
         2,
-        "distance from the leg between the place before and the target, or from the target once it is held",
+        "distance from the leg between the place before and the target, or from a target that is to be held once the "
+        "approach to it has ended",
     ),
     "tracking_max_m": Metric("tracking error, greatest", "m", 2, "the same distance at its greatest"),
     "overshoot_m": Metric(
@@ -38,8 +39,11 @@ METRICS: dict[str, Metric] = {
     "charge_least": Metric("least charge", "", 3, "state of charge of the battery, 1 is full"),
     "voltage_least_v": Metric("lowest voltage", "V", 2, "of the whole pack under load"),
     "margin_least": Metric(
-        "least margin", "", 2, "room that the autopilot's demands left below the actuators' limits, as a share of their range (0.5: mid range; "
-        "below 0: more was asked than they can give)"
+        "least margin",
+        "",
+        2,
+        "room that the autopilot's demands left below the actuators' limits, as a share of their range (0.5: mid "
+        "range; below 0: more was asked than they can give)",
     ),
     "tilt_max_deg": Metric("largest tilt", "deg", 1, "angle between the body's down axis and the vertical"),
     "speed_max_m_s": Metric("top speed", "m/s", 1, "over ground, in three dimensions"),

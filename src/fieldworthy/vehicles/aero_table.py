@@ -4,7 +4,7 @@ flight."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,9 +94,9 @@ def aero_tables(values: Mapping[str, Any]) -> tuple[AeroTableOptions, AeroTables
     return AeroTableOptions(alpha, beta), AeroTables(**size, static=static, **increments)
 
 
-def _sized(entries: Any, count: int, key: str) -> list[Any]:
-    if not isinstance(entries, list) or len(entries) != count:
-        found = f"{len(entries)} entries" if isinstance(entries, list) else repr(entries)
+def _sized(entries: Any, count: int, key: str) -> Sequence[Any]:
+    if not isinstance(entries, list | tuple) or len(entries) != count:
+        found = f"{len(entries)} entries" if isinstance(entries, list | tuple) else repr(entries)
         raise ValueError(f"{key}: {found} where the axis has {count}; valid: a list of {count}")
     return entries
 

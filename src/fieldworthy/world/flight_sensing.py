@@ -184,11 +184,11 @@ def hear(
         value, first = mailbox.newest.value, logical_and(fresh, before < 0.5)
         if name == "gnss":
             fixed = logical_and(fresh, value.fix > 0.5)
-            origin_ned_m = where(logical_and(first, fixed), value.pos_ned_m - belief.pos_ned_m, origin_ned_m)
-            age = clock.t_s - mailbox.newest.stamp_s
+            age = select(fixed, clock.t_s - mailbox.newest.stamp_s, 0.0)
+            offset = value.pos_ned_m + value.vel_ned_m_s * age - belief.pos_ned_m
+            origin_ned_m = where(logical_and(first, fixed), offset, origin_ned_m)
             belief = complementary.correct_gnss(
-                shape.filter, p.filter, belief, value.pos_ned_m - origin_ned_m, value.vel_ned_m_s,
-                select(fixed, age, 0.0), fixed,
+                shape.filter, p.filter, belief, value.pos_ned_m - origin_ned_m, value.vel_ned_m_s, age, fixed
             )  # fmt: skip
         elif name == "barometer":
             height = pressure_altitude_m(select(fresh, value.pressure_pa, 1e5))

@@ -202,7 +202,9 @@ def _first_track(world: World, first: tuple[Any, ...]) -> Track:
     row = engine.integers(np.arange(rows) + np.zeros((slots, 1)))
     p, medium, vehicle = take((world.vehicle_parameters, world.medium, world.vehicle_shape().tree(first)), row)
     poses = map_leaves(lambda leaf: leaf + 0.0 * t_s, world.vehicle.earlier(vehicle, medium, t_s, p))
-    dr.make_opaque(poses)
+    dr.eval(poses)
+    # Arrays of their own: a ring that is the vehicle's own array at first would have the move recorded twice.
+    poses = map_leaves(lambda leaf: engine.floats(np.asarray(leaf)), poses)
     return Track(poses, engine.counter(rows), slots)
 
 

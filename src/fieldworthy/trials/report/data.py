@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.environment.shapes import KIND_FROM_TYPE, Shape
+from fieldworthy.trials.metric import METRICS
 from fieldworthy.trials.report.files import damaged, read_csv, read_json, read_text, read_toml
 
 FIXED_COLUMNS = (
@@ -29,6 +30,8 @@ FIXED_COLUMNS = (
     "start_heading_deg",
     "redrawn",
 )
+CRASH = "crash"
+"""Column of flights beside those of METRICS."""
 OUTCOMES = ("goal", "collision", "timeout", "left area", "non-finite")
 _TYPE_FROM_KIND = {kind: shape_type for shape_type, kind in KIND_FROM_TYPE.items()}
 _CHANNELS = ("north_m", "east_m", "heading_rad", "clearance_m")
@@ -49,6 +52,10 @@ class Trial:
     start_heading_deg: float
     redrawn: int
     parameters: dict[str, float]
+    metrics: dict[str, float] = field(default_factory=dict)
+    """Of a flight, by the names of `trials.metric.METRICS`."""
+    crash: str = ""
+    """What a flight crashed by, in a word."""
 
     @property
     def succeeded(self) -> bool:
@@ -101,6 +108,16 @@ class RunData:
         return str(self.summary.get("scenario") or self.scenario.get("name") or self.folder.name)
 
     @property
+    def flies(self) -> bool:
+        """Whether the vehicle is an aircraft: only these have air."""
+        return "air" in self.scenario
+
+    @property
+    def has_shapes(self) -> bool:
+        """Whether there is anything to keep clear of."""
+        return bool(self.shared) or any(self.layouts.values())
+
+    @property
     def successes(self) -> int:
         """How many trials reached the goal."""
         return sum(trial.succeeded for trial in self.trials)
@@ -131,16 +148,29 @@ def read_trials(folder: Path) -> tuple[list[Trial], list[str]]:
     missing = [name for name in FIXED_COLUMNS if name not in columns]
     if missing:
         raise damaged(path, f"the column {missing[0]} is missing")
-    names = [name for name in columns if name not in FIXED_COLUMNS]
+    names = [name for name in columns if name not in (*FIXED_COLUMNS, *METRICS, CRASH)]
+    figures = [name for name in METRICS if name in columns]
     trials = []
     for line, row in enumerate(rows, start=2):
         try:
             numbers = {name: _number(row[name]) for name in (*FIXED_COLUMNS[3:9], *names)}
+            metrics = {name: _number(row[name]) for name in figures}
             trial, redrawn = int(row["trial"]), int(row["redrawn"] or 0)
         except ValueError as error:
             raise damaged(path, f"line {line}: {error}") from error
         parameters = {name: numbers.pop(name) for name in names}
-        trials.append(Trial(trial, row["outcome"], row["why"], redrawn=redrawn, parameters=parameters, **numbers))
+        trials.append(
+            Trial(
+                trial,
+                row["outcome"],
+                row["why"],
+                redrawn=redrawn,
+                parameters=parameters,
+                metrics=metrics,
+                crash=row.get(CRASH, ""),
+                **numbers,
+            )
+        )
     return trials, names
 
 

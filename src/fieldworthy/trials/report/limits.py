@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-Scenario = dict[str, Any]
-
-
-def _table(scenario: Scenario, *keys: str) -> Scenario:
-    node: Any = scenario
-    for key in keys:
-        node = node.get(key) if isinstance(node, dict) else None
-    return node if isinstance(node, dict) else {}
+from fieldworthy.trials.report.flight_limits import Scenario, flight_limits_for, table
 
 
 def _always(_: Scenario) -> bool:
@@ -20,7 +12,7 @@ def _always(_: Scenario) -> bool:
 
 
 def _waves(scenario: Scenario) -> bool:
-    return float(_table(scenario, "sea", "waves").get("height_m", 0.0) or 0.0) > 0.0
+    return float(table(scenario, "sea", "waves").get("height_m", 0.0) or 0.0) > 0.0
 
 
 def _calm(scenario: Scenario) -> bool:
@@ -28,7 +20,7 @@ def _calm(scenario: Scenario) -> bool:
 
 
 def _still(scenario: Scenario) -> bool:
-    sea, drawn = _table(scenario, "sea"), _table(scenario, "randomize")
+    sea, drawn = table(scenario, "sea"), table(scenario, "randomize")
     speeds = [float(sea.get(key, 0.0) or 0.0) for key in ("current_speed_m_s", "wind_speed_m_s")]
     return not any(speeds) and not any(key.startswith("sea.") for key in drawn)
 
@@ -38,7 +30,7 @@ def _moved_by_sea(scenario: Scenario) -> bool:
 
 
 def _sea_returns(scenario: Scenario) -> bool:
-    return bool(_table(scenario, "sensors", "lidar").get("sea_returns"))
+    return bool(table(scenario, "sensors", "lidar").get("sea_returns"))
 
 
 def _no_sea_returns(scenario: Scenario) -> bool:
@@ -46,7 +38,7 @@ def _no_sea_returns(scenario: Scenario) -> bool:
 
 
 def _no_motion_distortion(scenario: Scenario) -> bool:
-    return _table(scenario, "sensors", "lidar").get("motion_distortion") is False
+    return table(scenario, "sensors", "lidar").get("motion_distortion") is False
 
 
 def _chart(scenario: Scenario) -> bool:
@@ -108,4 +100,6 @@ LIMITS: tuple[tuple[Callable[[Scenario], bool], str], ...] = (
 
 def limits_for(scenario: Scenario) -> list[str]:
     """The sentences that hold for this scenario (a resolved scenario file as a dictionary)."""
+    if "air" in scenario:
+        return flight_limits_for(scenario)
     return [sentence for holds, sentence in LIMITS if holds(scenario)]

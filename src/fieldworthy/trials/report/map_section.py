@@ -9,10 +9,12 @@ from fieldworthy.trials.report.mapping import Bounds
 from fieldworthy.trials.report.overview import MOST_TRACKS, Overview, chooser
 from fieldworthy.trials.report.places import area_bounds
 from fieldworthy.trials.report.text import plural
+from fieldworthy.trials.report.words import words_of
 
 
 def map_section(run: RunData, overview: Overview, view: Bounds) -> str:
     """Chooser, map, and what a reader must know to read it."""
+    words = words_of(run)
     total, drawn = len(run.trials), len(overview.drawn)
     failed = sum(not t.succeeded for t in run.trials)
     said = []
@@ -34,12 +36,13 @@ def map_section(run: RunData, overview: Overview, view: Bounds) -> str:
     )
     if any(t.outcome == "collision" for t in run.trials):
         said.append(
-            "A cross marks a collision" + (", with the hull's outline in true size." if hull_outline(run)[1] else ".")
+            f"A cross marks a {words.collision}"
+            + (f", with the {words.body}'s outline in true size." if hull_outline(run)[1] else ".")
         )
     area = area_bounds(run)
     if area is not None and not (area.south_m < view.south_m and area.north_m > view.north_m
                                  and area.west_m < view.west_m and area.east_m > view.east_m):  # fmt: skip
-        said.append("Dashed: the area that the boat may not leave.")
+        said.append(f"Dashed: the area that the {words.vehicle} may not leave.")
     shapes = (*run.shared, *(shape for layout in run.layouts.values() for shape in layout))
     if any(is_moving(shape) for shape in shapes):
         said.append("A dashed arrow is the way of a moving obstacle, drawn where it is at the start, during the trial.")

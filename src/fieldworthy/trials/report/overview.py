@@ -214,11 +214,19 @@ def _script_data(run: RunData, frame: MapFrame, drawn: list[Trial]) -> str:
     for trial in sorted(drawn, key=lambda t: t.trial):
         own = run.layouts.get(trial.trial, ())
         paths = [*obstacle_data(frame, own, look.own_css), *motion_data(frame, own, trial.time_s)]
-        figures = f"{with_unit(trial.time_s, 's')} · least clearance {with_unit(trial.clearance_m, 'm', 2)}"
+        figures = " · ".join(figures_of(run, trial))
         told = f"{without_count(trial.why) or trial.outcome} · {figures}"
         content[str(trial.trial)] = {"text": told, "paths": paths} if paths else {"text": told}
     # Inside a script element only "</" and "<!--" could end or confuse it.
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def figures_of(run: RunData, trial: Trial) -> list[str]:
+    """Time and clearance of a trial; over open ground a flight's tracking error in the place of clearance."""
+    judged = f"least clearance {with_unit(trial.clearance_m, 'm', 2)}"
+    if run.flies and not run.has_shapes:
+        judged = f"tracking error {with_unit(trial.metrics.get('tracking_rms_m'), 'm', 2)} RMS"
+    return [with_unit(trial.time_s, "s"), judged]
 
 
 def chooser(overview: Overview) -> str:

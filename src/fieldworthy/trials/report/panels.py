@@ -13,23 +13,24 @@ from fieldworthy.trials.report.furniture import map_axes, north_arrow, scale_bar
 from fieldworthy.trials.report.look import is_chart, look_of
 from fieldworthy.trials.report.mapping import TOLERANCE, Bounds, MapFrame, fit, obstacle_paths
 from fieldworthy.trials.report.motion import motion_paths
-from fieldworthy.trials.report.overview import hull_data
+from fieldworthy.trials.report.overview import figures_of, hull_data
 from fieldworthy.trials.report.places import targets
 from fieldworthy.trials.report.simplify import simplify
 from fieldworthy.trials.report.style import outcome_css
-from fieldworthy.trials.report.text import esc, number, with_unit, without_count
+from fieldworthy.trials.report.text import esc, number, without_count
 from fieldworthy.trials.report.view import is_turned
 
 _RANK = {"collision": 0, "non-finite": 1, "left area": 2, "timeout": 2}
 
 
 def worst_first(trials: list[Trial]) -> list[Trial]:
-    """Collisions, other failures, then smallest clearance, then slowest."""
+    """Collisions, other failures, then smallest clearance, then slowest; flights that kept clear by tracking error."""
 
-    def badness(trial: Trial) -> tuple[int, float, float, int]:
+    def badness(trial: Trial) -> tuple[int, float, float, float, int]:
         clearance = trial.clearance_m if math.isfinite(trial.clearance_m) else math.inf
+        error = trial.metrics.get("tracking_rms_m", 0.0)
         slow = -trial.time_s if math.isfinite(trial.time_s) else 0.0
-        return _RANK.get(trial.outcome, 3 if trial.succeeded else 2), round(clearance, 2), slow, trial.trial
+        return _RANK.get(trial.outcome, 3 if trial.succeeded else 2), round(clearance, 2), -error, slow, trial.trial
 
     return sorted(trials, key=badness)
 
@@ -37,14 +38,15 @@ def worst_first(trials: list[Trial]) -> list[Trial]:
 def draw_panel(run: RunData, trial: Trial, whole: Bounds, width: float = 330.0) -> str:
     """One trial over its own obstacles, with the hull where it came closest to one."""
     track = run.tracks[trial.trial]
-    at = track.closest
+    open_air = run.flies and not run.has_shapes
+    at = len(track.t_s) - 1 if open_air else track.closest
     hull, _ = hull_outline(run)
     hull_m = float(np.ptp(hull[:, 0]))
     turned = is_turned(run, whole)
     longest = whole.height_m if turned else max(whole.width_m, whole.height_m)
     north, east = float(track.north_m[at]), float(track.east_m[at])
     # A hull of a few units says nothing about how it passed: then the panel is a window around the place.
-    window = (width - 46.0) / longest * hull_m < 18.0
+    window = (width - 46.0) / longest * hull_m < 18.0 and not open_air
     least = float(track.clearance_m[at])
     reach = hull_m + 1.2 * least if 0.0 < least < 60.0 * hull_m else 0.0
     view = Bounds(north, north, east, east).grown(max(5.5 * hull_m, reach)) if window else whole
@@ -78,7 +80,7 @@ def draw_panel(run: RunData, trial: Trial, whole: Bounds, width: float = 330.0) 
     label = f"Trial {trial.trial}, {trial.outcome}"
     told = esc(without_count(trial.why)) if trial.why else esc(trial.outcome)
     head = f'<h3><span class="key {css}"></span>Trial {trial.trial}: {esc(trial.outcome)}</h3>'
-    facts = f"{with_unit(trial.time_s, 's')}, least clearance {with_unit(trial.clearance_m, 'm', 2)}"
+    facts = ", ".join(figures_of(run, trial))
     facts += f" at {number(float(track.t_s[at]))}\u202fs" if shared_then or own_then else ""
     return (
         f"<figure>{head}{svg.drawing(width, height, label, parts)}"

@@ -5,12 +5,14 @@ if(map&&data){
 var info=JSON.parse(data.textContent),select=document.getElementById('trial'),out=document.getElementById('told');
 var own=map.querySelector('.own');
 var pick=function(k){
-map.querySelectorAll('.on').forEach(function(e){e.classList.remove('on')});
-var t=info[k];map.classList.toggle('picking',!!t);select.value=t?k:'';
+var charts=document.querySelectorAll('svg.pickable'),all=[map].concat(Array.from(charts));
+all.forEach(function(m){m.querySelectorAll('.on').forEach(function(e){e.classList.remove('on')})});
+var t=info[k];map.classList.toggle('picking',!!t);
+charts.forEach(function(m){m.classList.toggle('picking',!!t&&!!m.querySelector('[data-trial="'+k+'"]'))});select.value=t?k:'';
 own.innerHTML='';out.textContent=t?t.text:'';
 if(!t)return;
 (t.paths||[]).forEach(function(p){var e=document.createElementNS('http://www.w3.org/2000/svg','path');e.setAttribute('class',p[0]);e.setAttribute('d',p[1]);own.appendChild(e)});
-map.querySelectorAll('[data-trial="'+k+'"]').forEach(function(e){e.classList.add('on');e.parentNode.appendChild(e)})};
+all.forEach(function(m){m.querySelectorAll('[data-trial="'+k+'"]').forEach(function(e){e.classList.add('on');e.parentNode.appendChild(e)})})};
 var step=function(by){var n=select.options.length;select.selectedIndex=(select.selectedIndex+by+n)%n;pick(select.value)};
 select.onchange=function(){pick(select.value)};
 document.getElementById('before').onclick=function(){step(-1)};

@@ -22,7 +22,7 @@ def test_a_rule_outside_flies_as_the_same_rule_inside() -> None:
         here, found = fw.advance(outside, here, decision)
         for name in ("north_m", "east_m", "heading_rad"):
             assert found.values[name] == pytest.approx(expected.values[name], abs=1e-9), name
-    assert np.asarray(here.seen["surge_m_s"]).min() > 4.0
+    assert np.asarray(here.sights.seen["surge_m_s"]).min() > 4.0
 
 
 def test_a_broken_command_from_outside_is_told() -> None:

@@ -125,7 +125,7 @@ def test_a_driver_that_works_in_place_on_a_frame_changes_no_state() -> None:
         values[...] = 9
     assert np.asarray(state.row).tolist() == [0, 1]
     assert np.asarray(state.command.surge_m_s).tolist() == [5.0, 5.0]
-    assert (np.asarray(state.seen["north_m"]) < 3.0).all()
+    assert (np.asarray(state.sights.seen["north_m"]) < 3.0).all()
 
 
 @pytest.mark.parametrize("value", ["float('inf')", "-float('inf')", "float('nan')", "1e39"])

@@ -124,7 +124,7 @@ def test_the_lidar_sees_it_and_the_boat_runs_into_it(tmp_path: Path) -> None:
         state, _ = step(world, state)
     bow_m = max(forward for forward, _ in world.hull.outline)
     assert np.asarray(state.standing.outcome)[0] == COLLISION
-    assert np.asarray(state.seen["north_m"])[0] == pytest.approx(10.0 - bow_m, abs=0.2)
+    assert np.asarray(state.sights.seen["north_m"])[0] == pytest.approx(10.0 - bow_m, abs=0.2)
 
 
 def test_triangles_need_rays_that_can_meet_them(tmp_path: Path) -> None:

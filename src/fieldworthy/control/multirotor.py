@@ -16,7 +16,7 @@ from fieldworthy.control.attitude import (
     rate_setpoint,
 )
 from fieldworthy.control.flight_estimate import Estimate
-from fieldworthy.control.ground import LIFTING, GroundState, first_ground, next_ground
+from fieldworthy.control.ground import GroundState, allowed_thrust_n, first_ground, next_ground
 from fieldworthy.control.position import (
     PositionOptions,
     PositionParameters,
@@ -108,8 +108,7 @@ def multirotor_control(
     wanted = clip(dot(force, up), p.position.force_min_n, p.position.force_max_n)
     ground = state.ground
     lifted = ground.lifted > 0.5
-    ramp = p.position.mass_kg * p.position.gravity_m_s2 * LIFTING * ground.spool
-    thrust = select(lifted, wanted, ramp)
+    thrust = allowed_thrust_n(ground, wanted, p.position.mass_kg * p.position.gravity_m_s2)
 
     rate = estimate.rate_frd_rad_s
     rate_set = rate_setpoint(p.attitude, estimate.quat_ned_from_frd, quat_set)
@@ -123,7 +122,7 @@ def multirotor_control(
         options.position, p.position, estimate.vel_ned_m_s, state.position, up * got.thrust_n, dt_s
     )
     fresh = first_multirotor_state(options, estimate)
-    ground = next_ground(ground, setpoint, estimate, wanted <= 1.05 * p.position.force_min_n, dt_s)
+    ground = next_ground(ground, setpoint, estimate, dt_s)
     kept = where(lifted, MultirotorControlState(attitude, position, ground), replace(fresh, ground=ground))
     margin = select(lifted, got.saturation_margin, 0.5)
     return got.rotor_thrust_n, kept, MultirotorReport(margin, thrust, moment, quat_set, rate_set)

@@ -30,6 +30,8 @@ NonNegative = Annotated[float, Meta(ge=0)]
 
 _COURSE_M = 0.5
 """A leg with less than this from end to end over ground has no course to point the nose along."""
+_LANDING_M = 2.0
+"""The final descent begins within this of the place."""
 
 
 class MissionParameters(Parameters):
@@ -43,6 +45,9 @@ class MissionParameters(Parameters):
     """Speed per distance left, close to the end of a hovered leg."""
     turn_rate_deg_s: Positive = 60.0
     """Fastest turn of the nose asked for when hovering."""
+    landing_speed_m_s: Positive = 0.5
+    """Descent on to a target on the ground, from `landing_height_m` above it until the autopilot feels the ground."""
+    landing_height_m: Positive = 3.0
 
 
 @dataclass
@@ -106,21 +111,23 @@ class Mission:
     def command(self, readings: FlightReadings, parameters: Any) -> FlightCommand:
         """Hovering: along the leg, or straight to the target where no speed is given. On wings: the line and height.
 
-        The nose turns to the waypoint's heading, else along the leg, else stays; `mode` is the way to fly.
+        A target at height 0 is landed on. The nose turns to the waypoint's heading, else along the leg, else stays;
+        `mode` is the way to fly.
         """
         r, p = readings, parameters
         wing = r.target_way == WING
         speed = select(r.target_speed_m_s > 0.0, r.target_speed_m_s, p.speed_m_s)
         leg = follow_leg(r, speed, p.approach_gain_1_s, p.brake_m_s2)
         straight = logical_or(wing, speed <= 0.0)
+        lands = logical_and(self._lands(r, p), logical_not(wing))
         nose = self._nose(r, p)
         return FlightCommand(
             north_m=select(straight, r.target_north_m, leg.north_m),
             east_m=select(straight, r.target_east_m, leg.east_m),
-            up_m=select(straight, r.target_up_m, leg.up_m),
+            up_m=select(lands, r.up_m, select(straight, r.target_up_m, leg.up_m)),
             north_m_s=select(straight, 0.0, leg.north_m_s),
             east_m_s=select(straight, 0.0, leg.east_m_s),
-            up_m_s=select(straight, 0.0, leg.up_m_s),
+            up_m_s=select(lands, -p.landing_speed_m_s, select(straight, 0.0, leg.up_m_s)),
             heading_rad=nose,
             airspeed_m_s=select(wing, r.target_speed_m_s, 0.0),
             from_north_m=r.from_north_m,
@@ -130,6 +137,13 @@ class Mission:
             mode=r.target_way,
             memory={"nose_rad": nose, "started": r.north_m * 0.0 + 1.0},
         )
+
+    @staticmethod
+    def _lands(r: FlightReadings, p: Any) -> Scalar:
+        """Whether it is above a target on the ground, low enough to feel its way down."""
+        north, east = r.target_north_m - r.north_m, r.target_east_m - r.east_m
+        above = north * north + east * east < _LANDING_M * _LANDING_M
+        return logical_and(logical_and(r.target_up_m <= 0.0, r.up_m < p.landing_height_m), above)
 
     @staticmethod
     def _nose(r: FlightReadings, p: Any) -> Scalar:

@@ -92,8 +92,9 @@ class Reading:
 class Delivered:
     """A reading as a controller gets it, `latency_s` after it was taken."""
 
-    t_s: float
-    """When it was taken."""
+    t_s: Any
+    """When it was taken: one number, or one a trial by the clock of a device of the vehicle's own (large and negative:
+    nothing has arrived yet)."""
     values: dict[str, Floats]
 
 

@@ -73,11 +73,11 @@ def _before(scenario: Scenario, trial: int, at: dict[str, float], t_s: float) ->
         if onset <= t_s and onset < end:
             over = f", until {end:.1f} s" if end <= t_s else ""
             found.append(f"{_broken(fault)} at {onset:.1f} s{over}")
-    battery = scenario.battery.values if scenario.battery is not None else {}
     if at.get("charge", 1.0) <= 0.0:
         found.append("the battery was empty")
-    elif "charge" in at and at["voltage_v"] < float(battery["cut_off_v"]) * float(battery["cells"]):
-        found.append(f"the battery was below its cut-off voltage, at {at['voltage_v']:.1f} V")
+    elif at.get("battery_dead", 0.0) > 0.5:
+        warned = f"after its first warning at {at['battery_low_s']:.1f} s"
+        found.append(f"the battery had given up below its cut-off voltage, {warned}")
     return found
 
 

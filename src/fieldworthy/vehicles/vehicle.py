@@ -46,6 +46,9 @@ class Vehicle:
     """(state) -> what records see of it, by name with unit."""
     read: Callable[[Any], dict[str, Scalar]]
     """(state) -> what controllers see of it, by the names of their readings."""
+    hear: Callable[[Any], dict[str, dict[str, Scalar]]] | None = None
+    """(state) -> newest readings of its own devices as they have arrived, by device and name, with `stamp_s`; None: it
+    has none."""
     broken: Callable[[Any], Scalar] | None = None
     """(state) -> whether it has broken by itself, such as by a hard landing; None: it cannot."""
     prepare: Callable[[Any, Any, Any, Any, Clock], Any] | None = None

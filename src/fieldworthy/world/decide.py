@@ -12,6 +12,7 @@ from fieldworthy.core.engine import frozen, own_copy, take
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.struct import where
 from fieldworthy.sensors.scan import to_numpy
+from fieldworthy.sensors.sensor import Delivered
 from fieldworthy.world.course import RUNNING, Standing, target_of
 from fieldworthy.world.sense import at_rows, checked_answer, copied, naming_the_plug_in, refuse_undeclared
 from fieldworthy.world.state import State, World
@@ -68,7 +69,7 @@ def decide(world: World, state: State) -> Decision:
     try:
         return world.kernel("decide", lambda: frozen(kernel))(  # type: ignore[no-any-return]
             engine.scalar(state.tick * world.timing.dt_s), engine.scalar(world.timing.control * world.timing.dt_s),
-            state.row, world.trial_lanes, state.known, state.standing, state.scan,
+            state.row, world.trial_lanes, state.sights.known, state.standing, state.scan,
             (state.command, state.mode, state.memory), world.course_lanes, world.parameters,
         )  # fmt: skip
     except RuntimeError as error:
@@ -89,12 +90,12 @@ def readings_of(world: World, state: State) -> Any:
     return _readings(
         world,
         # Copies: a controller may work in place, and these would be the kernels' own memory.
-        {name: own_copy(values) for name, values in {**state.known, **target}.items()},
+        {name: own_copy(values) for name, values in {**state.sights.known, **target}.items()},
         t_s=state.tick * world.timing.dt_s,
         period_s=world.timing.control * world.timing.dt_s,
         trial=world.trials[np.asarray(state.row)],
         scan=to_numpy(state.scan) if state.scan is not None else None,
-        sensors={name: copied(extra.heard) for name, extra in state.extra.items() if extra.heard is not None},
+        sensors=_heard(state),
         memory={name: np.array(values) for name, values in state.memory.items()},
     )
 
@@ -119,6 +120,16 @@ def decision_of(world: World, state: State, command: Command) -> Decision:
         new = checked_answer("the controller", f"memory['{name}']", values, state.lanes)
         memory[name] = np.where(flying, new, state.memory[name])
     return given, mode, memory
+
+
+def _heard(state: State) -> dict[str, Delivered]:
+    """Newest readings of the vehicle's own devices and of the user's own sensors; stamps are a number each lane."""
+    own = {}
+    for name, values in state.sights.heard.items():
+        copies = {key: own_copy(value) for key, value in values.items()}
+        own[name] = Delivered(copies.pop("stamp_s"), copies)
+    mine = {name: copied(extra.heard) for name, extra in state.extra.items() if extra.heard is not None}
+    return {**own, **mine}
 
 
 def _readings(world: World, known: dict[str, Any], **rest: Any) -> Any:

@@ -40,7 +40,7 @@ from fieldworthy.world.flight_sensing import (
 )
 from fieldworthy.world.flight_start import first_flight
 from fieldworthy.world.flight_state import FlightParameters, FlightShape, FlightState
-from fieldworthy.world.flight_watch import observe, read, watched
+from fieldworthy.world.flight_watch import heard, observe, read, watched
 
 
 def flight_vehicle(shape: FlightShape) -> Vehicle:
@@ -54,6 +54,7 @@ def flight_vehicle(shape: FlightShape) -> Vehicle:
         speed_m_s=lambda state: sqrt(dot(state.motion.body.vel_ned_m_s, state.motion.body.vel_ned_m_s) + 1e-12),
         observe=lambda state: observe(shape, state),
         read=read,
+        hear=heard,
         broken=lambda state: state.crash > 0.5,
         prepare=lambda state, command, air, p, clock: flight_prepare(shape, state, command, air, p, clock),
         first=lambda start, air, p, clock: first_flight(shape, start, air, p, clock),
@@ -103,15 +104,16 @@ def flight_step(
     airspeed = sqrt(dot(through_air, through_air) + 1e-12)
     body = state.motion.body
 
+    inertial = state.inertial
     belief, imu, held, devices, origin = state.filter, state.imu, state.imu_held, state.devices, state.origin_ned_m
     if shape.imu is not None and imu is not None:
         truth = truth_of(
             shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
         )
-        reading, imu, held = inertial_reading(shape, p, state, truth, clock)
+        inertial, imu, held = inertial_reading(shape, p, state, truth, clock)
         if belief is not None and p.filter is not None:
             belief = complementary.predict(
-                shape.filter, p.filter, belief, reading.rate_frd_rad_s, reading.specific_force_frd_m_s2, dt_s
+                shape.filter, p.filter, belief, inertial.rate_frd_rad_s, inertial.specific_force_frd_m_s2, dt_s
             )
             belief, devices, origin = hear(shape, p, belief, devices, origin, clock)
     if belief is not None:
@@ -153,6 +155,8 @@ def flight_step(
         autopilot=autopilot,
         turbulence=next_turbulence(shape, state, air, p, clock, airspeed),
         imu=imu,
+        inertial=inertial,
+        sensed_s=clock.t_s + 0.0 * airspeed,
         imu_held=held,
         filter=belief,
         origin_ned_m=origin,

@@ -14,6 +14,7 @@ from fieldworthy.core.struct import map_leaves
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
 from fieldworthy.environment.air import AirParameters, sample
 from fieldworthy.environment.turbulence import first, normals_needed
+from fieldworthy.sensors.imu import ImuReading
 from fieldworthy.vehicles.aerodynamics import Surfaces
 from fieldworthy.vehicles.aircraft import Actuators, AircraftState
 from fieldworthy.vehicles.battery import first_battery
@@ -66,6 +67,8 @@ def first_flight(
         autopilot=first_autopilot(shape.autopilot, believed, start.flying),
         turbulence=turbulence,
         imu=imu,
+        inertial=ImuReading(zero, zero),
+        sensed_s=0.0,
         imu_held=first_held(shape),
         filter=belief,
         origin_ned_m=zero,

@@ -139,6 +139,10 @@ class FlightState:
     autopilot: Any
     turbulence: TurbulenceState | None
     imu: ImuMemory | None
+    inertial: ImuReading
+    """The newest sample."""
+    sensed_s: Scalar
+    """When it was taken."""
     imu_held: dict[str, ImuReading]
     filter: FilterState | None
     origin_ned_m: Vec3

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from fieldworthy.core.lanes import Scalar, logical_and, maximum, select, sqrt
+from fieldworthy.core.struct import children
 from fieldworthy.core.vec import Vec3, dot, euler_zyx_from_quat, rotate
 from fieldworthy.world.flight_state import CRASHES, FlightParameters, FlightShape, FlightState
 
@@ -101,6 +102,38 @@ def read(state: FlightState) -> dict[str, Any]:
         "heading_rad": heading,
         "airspeed_m_s": e.airspeed_m_s,
     }
+
+
+def heard(state: FlightState) -> dict[str, dict[str, Scalar]]:
+    """Newest readings that have arrived, by device; names end with the unit, x, y, z are the body's axes."""
+    found: dict[str, dict[str, Scalar]] = {}
+    if state.imu is not None:
+        rate, force = state.inertial.rate_frd_rad_s, state.inertial.specific_force_frd_m_s2
+        found["imu"] = {
+            "stamp_s": state.sensed_s,
+            **{f"rate_{axis}_rad_s": value for axis, value in zip("xyz", rate, strict=True)},
+            **{f"specific_force_{axis}_m_s2": value for axis, value in zip("xyz", force, strict=True)},
+        }
+    for name, device in state.devices.items():
+        newest = device.mailbox.newest
+        found[name] = {"stamp_s": newest.stamp_s, **_named(newest.value)}
+    return found
+
+
+def _named(reading: Any) -> dict[str, Scalar]:
+    """The numbers of a reading by flat names: `pos_ned_m.x` is north_m, `field_frd_t.x` is field_x_t."""
+    flat: dict[str, Scalar] = {}
+    for name, value in children(reading) or []:
+        if not isinstance(value, Vec3):
+            flat[name] = value
+        elif name == "pos_ned_m":
+            flat.update(north_m=value.x, east_m=value.y, up_m=-value.z)
+        elif name == "vel_ned_m_s":
+            flat.update(north_m_s=value.x, east_m_s=value.y, up_m_s=-value.z)
+        else:
+            stem, unit = name.split("_frd_")
+            flat.update({f"{stem}_{axis}_{unit}": part for axis, part in zip("xyz", value, strict=True)})
+    return flat
 
 
 def crash_sentence(at: dict[str, float]) -> str:

@@ -16,7 +16,7 @@ from fieldworthy.sensors.candidates import FASTEST_M_S, for_each_candidate, mask
 from fieldworthy.vehicles.hull import Hull, can_touch, hull_distance
 from fieldworthy.vehicles.vehicle import Clock, Vehicle
 from fieldworthy.world.course import RUNNING, CourseLanes, Standing, judge
-from fieldworthy.world.state import CLEARANCE_HORIZON_M
+from fieldworthy.world.state import CLEARANCE_HORIZON_M, Sights
 
 
 @dataclass
@@ -90,7 +90,7 @@ def move(
     tick: Any,
     ticks: Any,
     end: Any,
-) -> tuple[Moving, dict[str, Any], dict[str, Any]]:
+) -> tuple[Moving, Sights]:
     """Move all lanes `ticks` ticks on from `tick` under one command; lanes that have ended stay where they ended."""
     import drjit as dr
 
@@ -121,14 +121,13 @@ def move(
         begun = where(moving.standing.outcome == RUNNING, begun, still)
     first = (engine.UInt32(0), begun, moving.standing)
     _, state, standing = dr.while_loop(first, lambda i, state, standing: i < ticks, step)
-    return Moving(shape.flat(state), standing, track), *sights(
-        vehicle, state, medium, engine.Float(tick + ticks) * dt_s, p
-    )
+    found = sights(vehicle, state, medium, engine.Float(tick + ticks) * dt_s, p)
+    return Moving(shape.flat(state), standing, track), found
 
 
-def sights(vehicle: Vehicle, state: Any, medium: Any, t_s: Any, p: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def sights(vehicle: Vehicle, state: Any, medium: Any, t_s: Any, p: Any) -> Sights:
     """What records and controllers see of a vehicle."""
     pose = vehicle.pose(state, medium, t_s, p)
     roll, pitch, _ = euler_zyx_from_quat(pose.quat_ned_from_frd)
     seen = {**vehicle.observe(state), "up_m": -pose.pos_ned_m.z, "roll_rad": roll, "pitch_rad": pitch}
-    return seen, vehicle.read(state)
+    return Sights(seen, vehicle.read(state), vehicle.hear(state) if vehicle.hear is not None else {})

@@ -117,6 +117,18 @@ class World:
 
 
 @dataclass
+class Sights:
+    """What can be told of a vehicle at one tick; lanes."""
+
+    seen: dict[str, Any]
+    """What records see, by the names of the run folder."""
+    known: dict[str, Any]
+    """What controllers see."""
+    heard: dict[str, dict[str, Any]]
+    """Newest readings that have arrived from the vehicle's own devices."""
+
+
+@dataclass
 class State:
     """Everything needed to go on from here."""
 
@@ -125,10 +137,7 @@ class State:
     """UInt32 (lanes): which row of the world a lane is."""
     vehicle: tuple[Any, ...]
     """See `World.vehicle_shape`."""
-    seen: dict[str, Any]
-    """What records see of it now, by the names of the run folder."""
-    known: dict[str, Any]
-    """What controllers see of it now."""
+    sights: Sights
     command: Any
     mode: Any
     standing: Standing

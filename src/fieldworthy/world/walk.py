@@ -21,7 +21,7 @@ from fieldworthy.world.decide import Decision, command_names, decide, first_memo
 from fieldworthy.world.look import look
 from fieldworthy.world.motion import Moving, Surroundings, gap_m, move, near_masks, sights
 from fieldworthy.world.sense import first_extra, sense, thinned_extra
-from fieldworthy.world.state import Frame, State, World
+from fieldworthy.world.state import Frame, Sights, State, World
 
 LONGEST_MOVE_S = 0.25
 """Physics goes on at most this long before it looks again for what can be touched."""
@@ -31,14 +31,13 @@ def start(world: World) -> State:
     """All trials at tick 0, with the sweep that ended just then already delivered."""
     engine, rows = world.engine, len(world.trials)
     zeros = np.zeros(rows)
-    first, seen, known = _first_state(world)
+    first, sights_now = _first_state(world)
     track = _first_track(world, first)
     state = State(
         tick=0,
         row=engine.indices(rows),
         vehicle=first,
-        seen=seen,
-        known=known,
+        sights=sights_now,
         command=world.vehicle.command(**{name: engine.floats(zeros) for name in command_names(world)}),
         mode=engine.floats(zeros),
         standing=Standing(
@@ -107,8 +106,7 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         state,
         row=thin(state.row),
         vehicle=tuple(thin(leaf) for leaf in state.vehicle),
-        seen={name: thin(values) for name, values in state.seen.items()},
-        known={name: thin(values) for name, values in state.known.items()},
+        sights=map_leaves(thin, state.sights),
         command=map_leaves(thin, state.command),
         mode=thin(state.mode),
         standing=map_leaves(thin, state.standing),
@@ -120,16 +118,8 @@ def compact(world: World, state: State, lanes: NDArray[np.intp]) -> State:
         waiting=tuple((tick, thinned_scan(engine, scan, lanes)) for tick, scan in state.waiting),
         extra={name: thinned_extra(extra, lanes) for name, extra in state.extra.items()},
     )
-    dr.eval(
-        thinner.row,
-        thinner.vehicle,
-        thinner.seen,
-        thinner.known,
-        thinner.command,
-        thinner.mode,
-        thinner.standing,
-        thinner.track,
-    )
+    dr.eval(thinner.row, thinner.vehicle, thinner.sights, thinner.command, thinner.mode)
+    dr.eval(thinner.standing, thinner.track)
     dr.eval([value for value in thinner.memory.values() if not isinstance(value, np.ndarray)])
     return thinner
 
@@ -151,7 +141,7 @@ def frame_of(world: World, state: State) -> Frame:
 
 def _true_motion(state: State) -> dict[str, NDArray[Any]]:
     """What can be seen of the vehicle: copies, the kernels' memory is nobody's to write."""
-    return {name: own_copy(values) for name, values in state.seen.items()}
+    return {name: own_copy(values) for name, values in state.sights.seen.items()}
 
 
 def _sense(world: World, state: State) -> State:
@@ -172,7 +162,7 @@ def _sense(world: World, state: State) -> State:
     return replace(state, extra=found)
 
 
-def _first_state(world: World) -> tuple[tuple[Any, ...], dict[str, Any], dict[str, Any]]:
+def _first_state(world: World) -> tuple[tuple[Any, ...], Sights]:
     """The vehicle at tick 0, and what is seen and known of it."""
     import drjit as dr
 
@@ -184,10 +174,10 @@ def _first_state(world: World) -> tuple[tuple[Any, ...], dict[str, Any], dict[st
         trial = dr.gather(engine.UInt32, world.trial_lanes, row)
         clock = Clock(engine.counter(0), engine.scalar(0.0), world.timing.dt_s, trial)
         first = map_leaves(lambda leaf: leaf + nought, vehicle.first(first, medium, p, clock))
-    seen, known = map_leaves(lambda leaf: leaf + nought, sights(vehicle, first, medium, engine.scalar(0.0), p))
+    found = map_leaves(lambda leaf: leaf + nought, sights(vehicle, first, medium, engine.scalar(0.0), p))
     flat = world.vehicle_shape(first).flat(first)
-    dr.make_opaque(flat, seen, known)
-    return separate(engine, flat), seen, known
+    dr.make_opaque(flat, found)
+    return separate(engine, flat), found
 
 
 def _first_track(world: World, first: tuple[Any, ...]) -> Track:
@@ -264,7 +254,7 @@ def _move(world: World, state: State, ticks: int) -> State:
         )  # fmt: skip
 
     tables = _solid(world)
-    moved, seen, known = world.kernel("move", lambda: frozen(kernel))(
+    moved, found = world.kernel("move", lambda: frozen(kernel))(
         Surroundings(numbers, tables, world.course_lanes),
         state.row,
         world.trial_lanes,
@@ -281,8 +271,7 @@ def _move(world: World, state: State, ticks: int) -> State:
         state,
         tick=state.tick + ticks,
         vehicle=separate(engine, moved.vehicle),
-        seen=seen,
-        known=known,
+        sights=found,
         standing=moved.standing,
         track=moved.track,
     )

@@ -27,6 +27,7 @@ def flight_facts(run: RunData) -> list[tuple[str, str]]:
         ("Devices", _devices(run)),
         ("Effects computed", _effects(run)),
         ("Load", _load(run)),
+        ("Tether", _tether(run)),
         ("Faults", _faults(run)),
     ]
 
@@ -83,6 +84,14 @@ def _load(run: RunData) -> str:
     if not load:
         return ""
     return f"{short(load['mass_kg'])}\u202fkg on a cable of {short(load['cable_length_m'])}\u202fm"
+
+
+def _tether(run: RunData) -> str:
+    tether = run.table("tether")
+    if not tether:
+        return ""
+    place = f"north {short(tether['north_m'])}\u202fm, east {short(tether['east_m'])}\u202fm, {short(tether['up_m'])}\u202fm up"
+    return f"{short(tether['cable_length_m'])}\u202fm to {place}"
 
 
 def _faults(run: RunData) -> str:

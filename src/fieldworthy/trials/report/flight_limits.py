@@ -93,7 +93,7 @@ LIMITS: tuple[tuple[Callable[[Scenario], bool], str], ...] = (
     (
         _effect("battery"),
         "The battery is one voltage source, one series resistance and one RC pair per cell at one temperature: no "
-        "self-discharge, and ageing does not grow in flight. The motors go on below its cut-off voltage.",
+        "self-discharge, and ageing does not grow in flight. Below its cut-off voltage motors stop for good.",
     ),
     (
         _without(_effect("battery")),
@@ -102,6 +102,10 @@ LIMITS: tuple[tuple[Callable[[Scenario], bool], str], ...] = (
     (
         lambda scenario: bool(table(scenario, "load")),
         "The load is a point mass on a straight cable without mass, drag or bending; rotor wash does not reach it.",
+    ),
+    (
+        lambda scenario: bool(table(scenario, "tether")),
+        "The tether is a straight cable without mass, drag, sag or waves along it; it goes slack.",
     ),
     (
         _windy,

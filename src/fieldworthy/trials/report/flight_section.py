@@ -12,6 +12,7 @@ from fieldworthy.trials.flight_metrics import (
     Place,
     attitude_error_deg,
     position_error_m,
+    speed_m_s,
     swing_deg,
     tilt_deg,
     tracking_error_m,
@@ -56,7 +57,8 @@ def _figures(run: RunData) -> str:
         values = [trial.metrics.get(name, math.nan) for trial in run.trials]
         found = spread(values)
         unit = f" [{metric.unit}]" if metric.unit else ""
-        head = f'{esc(metric.label)}{esc(unit)}<span class="sub">{esc(metric.meaning)}</span>'
+        label = metric.label[0].upper() + metric.label[1:]
+        head = f'{esc(label)}{esc(unit)}<span class="sub">{esc(metric.meaning)}</span>'
         if found is None:
             rows.append([head, *[DASH] * 5, f"0 of {len(values)}"])
             continue
@@ -99,6 +101,7 @@ def _over_time(run: RunData, drawn: list[int], tracks: FlightTracks) -> str:
             "Of the nose, clockwise from north.",
             time_chart("heading [deg]", lines(lambda t: wrapped_deg(np.degrees(t["heading_rad"])))),
         ),
+        ("Speed", "Over ground.", time_chart("speed [m/s]", lines(speed_m_s), floor=0.0)),
         ("Airspeed", "", time_chart("airspeed [m/s]", lines(_from_second("airspeed_m_s")), floor=0.0)),
         (
             "Wind",
@@ -169,6 +172,12 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
             "Height",
         ),
     ]
+    headings = [("heading_rad", "part-0", "true"), ("believed_heading_rad", "part-1", "believed"),
+                ("cmd_heading_rad", "part-3", "asked for")]  # fmt: skip
+    lines = [
+        Line(t_s, wrapped_deg(np.degrees(track[name])), css, told) for name, css, told in headings if name in track
+    ]
+    figures.append(page.figure(time_chart("heading [deg]", lines), "", "Heading"))
     present = [name for name in _SURFACES if name in track]
     if present:
         lines = [
@@ -185,10 +194,9 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
         page.figure(time_chart("current [A]", [Line(t_s, track["current_a"], "part-0")], floor=0.0), "", "Current")
     )
     told = next(item.outcome for item in run.trials if item.trial == trial)
-    return (
-        f'<h2>Trial {trial} in detail</h2><p class="note">The trial to look at first ({esc(told)}): what has a line '
-        f'for each of its parts.</p><div class="pair">{"".join(figures)}</div>'
-    )
+    note = f"The trial to look at first ({esc(told)}), part by part."
+    charts = f'<div class="pair">{"".join(figures)}</div>'
+    return f'<h2>Trial {trial} in detail</h2><p class="note">{note}</p>{charts}'
 
 
 def _of(name: str) -> Callable[[Track], Array]:

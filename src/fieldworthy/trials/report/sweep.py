@@ -42,6 +42,8 @@ class SweepPoint:
     """Of the trials that reached the goal."""
     clearance_m: Spread | None
     """Of all trials; collisions count as zero."""
+    metrics: dict[str, Spread | None]
+    """Of flights, by the names of `trials.metric.METRICS`."""
 
     @property
     def rate(self) -> float:
@@ -79,6 +81,7 @@ def _point(folder: Path, item: dict[str, Any]) -> SweepPoint:
         sum(t.outcome == "collision" for t in trials),
         spread([t.time_s for t in trials if t.succeeded]),
         spread(clearances),
+        {name: spread([t.metrics[name] for t in trials]) for name in (trials[0].metrics if trials else ())},
     )
 
 

@@ -50,10 +50,7 @@ def time_chart(
     y = svg.Scale(*svg.padded(shown, 0.08, floor), bottom, top)
     parts = svg.axis_y(y, left, right, label, names)
     parts += svg.axis_x(x, bottom, top, "time [s]")
-    for value, name in levels:
-        parts.append(svg.line(left, y(value), right, y(value), "level"))
-        if name:
-            parts.append(svg.text(right - 4, y(value) - 5, name, "t halo", "end"))
+    parts += [svg.line(left, y(value), right, y(value), "level") for value, _ in levels]
     drawn, owners = [], []
     for line in lines:
         for part in _parts(line):
@@ -62,6 +59,7 @@ def time_chart(
     for points, line in zip(simplify(drawn, TOLERANCE), owners, strict=True):
         chosen = "" if line.trial is None else f' data-trial="{line.trial}"'
         parts.append(f'<path class="line {line.css}"{chosen} d="{svg.path_data(points)}"/>')
+    parts += [svg.text(right - 4, y(value) - 5, name, "t strong halo", "end") for value, name in levels if name]
     at = left
     for line in legend:
         parts.append(f'<path class="line key-line {line.css}" d="M{at:.0f} 14h22"/>')

@@ -17,6 +17,7 @@ settle_llvm()
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from fieldworthy.control.actuation import Actuation
     from fieldworthy.control.controller import Command, Parameters, Readings
     from fieldworthy.control.flight_readings import FlightCommand, FlightReadings
     from fieldworthy.control.setpoint import Setpoint
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fieldworthy.world import advance, decision_of, readings_of, start, step
 
 _HOME = {
+    "Actuation": "fieldworthy.control.actuation",
     "Command": "fieldworthy.control.controller",
     "Parameters": "fieldworthy.control.controller",
     "Readings": "fieldworthy.control.controller",

@@ -238,20 +238,21 @@ def test_32_and_64_bits_stay_close_for_half_a_minute(folder: Path) -> None:
     assert np.abs(single - double).max() < 0.02
 
 
-@pytest.mark.parametrize("kind", ["x500", "hexa-f550"])
-def test_half_the_step_is_the_same_flight(folder: Path, kind: str) -> None:
-    """By the truth and without noise only the delay of the loops differs, by half a step: 0.5 ms at under 3 m/s."""
+def test_half_the_step_is_nearly_the_same_flight(folder: Path) -> None:
+    """By the truth and without noise. The autopilot holds its output for a step, and its gains allow for that: first
+    order in dt, so halving it again changes half as much. 5 cm of the climb to 3 m at 2 m/s are 25 ms."""
     gust = "[air]\nwind_speed_m_s = 3.0\n[[air.gusts]]\nstart_s = 4.0\neast_m_s = 4.0\n"
-    common = (f"vehicle.model={kind}", "control.navigation=truth", "precision=f64")
-    whole, half = (
-        fly(flight(folder, gust, overrides=(*common, f"dt_s={dt}"), name=f"dt{dt}"), 1) for dt in (0.002, 0.001)
+    common = ("control.navigation=truth", "precision=f64")
+    flights = [
+        fly(flight(folder, gust, overrides=(*common, f"dt_s={dt}"), name=f"dt{dt}"), 1) for dt in (0.002, 0.001, 0.0005)
+    ]
+    whole, half, quarter = (
+        np.array([result.tracks[name][0] for name in ("north_m", "east_m", "up_m")]) for result in flights
     )
-    assert whole.tracks["up_m"].shape == half.tracks["up_m"].shape
-    assert np.ptp(half.tracks["east_m"]) > 0.05
-    for name in ("north_m", "east_m", "up_m"):
-        assert np.abs(whole.tracks[name] - half.tracks[name]).max() < 0.01, name
-    for name in ("roll_rad", "pitch_rad"):
-        assert np.abs(whole.tracks[name] - half.tracks[name]).max() < 0.02, name
+    assert np.ptp(half[1]) > 0.2, "the gust must move it"
+    first, second = np.abs(whole - half).max(), np.abs(half - quarter).max()
+    assert first < 0.08
+    assert first / second == pytest.approx(2.0, abs=0.3)
 
 
 # Devices as configured -----------------------------------------------------------------------------------------------

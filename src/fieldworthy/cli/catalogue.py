@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 
 import click
 
@@ -30,7 +31,7 @@ def command(kind: str | None, as_json: bool) -> None:
 
     found: dict[str, Callable[[], dict[str, str]]] = {
         "scenarios": lambda: {name: load(name).title for name in built_in_names()},
-        **{folder: (lambda thing=thing: titles(thing)) for thing, folder in FOLDERS.items()},
+        **{folder: partial(titles, thing) for thing, folder in FOLDERS.items()},
         "controllers": lambda: {
             name: first_line(sys.modules[kind.__module__].__doc__) for name, kind in CONTROLLERS.items()
         },

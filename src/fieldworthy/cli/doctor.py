@@ -12,7 +12,9 @@ from typing import Any
 
 import click
 
-EXTRAS = {"log": ("mcap", "rosbags"), "symbols": ("casadi",)}
+EXTRAS = {
+    "log": ("mcap", "rosbags"), "symbols": ("casadi",), "wind": ("xarray", "netCDF4"), "sensors": ("pygeomag",),
+}  # fmt: skip
 """Optional extras and the modules that they bring."""
 
 

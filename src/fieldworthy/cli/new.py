@@ -12,7 +12,7 @@ import click
 @click.command("new")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--vehicle", default="boat-5m", show_default=True, metavar="MODEL",
-              help="A boat or an aircraft: a name from `fieldworthy list`, or a catalogue file of your own.")  # fmt: skip
+              help="A name from `fieldworthy list boats` or `list aircraft`, or a catalogue file.")  # fmt: skip
 def command(file: Path, vehicle: str) -> None:
     """Write FILE, a scenario with every common key explained; change what you need and run it."""
     from fieldworthy.core.errors import FieldworthyError

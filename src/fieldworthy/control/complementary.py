@@ -47,7 +47,9 @@ class FilterParameters:
     magnetometer_period_s: Scalar = 0.02
     airspeed_period_s: Scalar = 0.1
     tilt_bandwidth_rad_s: Scalar = 0.5
-    """Roll, pitch and their gyroscope bias against GNSS velocity, or gravity when there is none."""
+    """Roll, pitch and their gyroscope bias against GNSS velocity."""
+    level_bandwidth_rad_s: Scalar = 0.02
+    """The same against gravity, without GNSS: slow, for a vehicle's own accelerations pass for a tilt of gravity."""
     heading_bandwidth_rad_s: Scalar = 0.3
     position_bandwidth_rad_s: Scalar = 0.8
     height_bandwidth_rad_s: Scalar = 1.0
@@ -127,7 +129,7 @@ def predict(
         expected = expected + cross(rate, Vec3(state.airspeed_m_s, 0.0, 0.0))
     off = cross(_unit(force), _unit(expected))
     off = off * select(state.since_fix_s > p.gnss_timeout_s, 1.0, 0.0)
-    w = p.tilt_bandwidth_rad_s
+    w = p.level_bandwidth_rad_s
     level = off * (2.0 * w)
     bias = _bounded(bias - off * (w * w * dt_s), p.gyro_bias_max_rad_s)
 

@@ -32,6 +32,10 @@ class FlightReadings:
     pitch_rad: Any
     heading_rad: Any
     """In (-pi, pi]."""
+    roll_rate_rad_s: Any
+    """Turn rates about the body's forward, right and down."""
+    pitch_rate_rad_s: Any
+    yaw_rate_rad_s: Any
     airspeed_m_s: Any
     target: Any
     """Number of the waypoint being headed for, 0 first."""

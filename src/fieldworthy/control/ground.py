@@ -41,12 +41,16 @@ def first_ground(lifted: Scalar) -> GroundState:
     return GroundState(lifted, lifted, lifted * 0.0)
 
 
+def flies_free(state: GroundState) -> Scalar:
+    """Mask: in the air, nothing held back."""
+    return logical_and(state.lifted > 0.5, state.spool >= 1.0)
+
+
 def allowed_thrust_n(state: GroundState, wanted_n: Scalar, weight_n: Scalar) -> Scalar:
     """Thrust to give: what the loops want in the air, the ramp on the ground, the lesser of both in between."""
     ramp = weight_n * LIFTING * state.spool
-    free = logical_and(state.lifted > 0.5, state.spool >= 1.0)
     bounded = select(state.lifted > 0.5, clip(wanted_n, 0.0, ramp), ramp)
-    return select(free, wanted_n, bounded)
+    return select(flies_free(state), wanted_n, bounded)
 
 
 def next_ground(state: GroundState, setpoint: Setpoint, estimate: Estimate, dt_s: Scalar) -> GroundState:
@@ -54,8 +58,8 @@ def next_ground(state: GroundState, setpoint: Setpoint, estimate: Estimate, dt_s
 
     Rule: standing, thrust rises to `LIFTING` of the weight within `SPOOL_S` as long as a target above is asked for, and
         falls otherwise; then the loops begin anew. Flying, thrust falls in the same way once a descent is asked for and
-        for `RESTING_S` there is no motion, and it stands when nothing is left. Held up by nothing it would sink at once,
-        and have its thrust back.
+        for `RESTING_S` there is no motion, and it stands when nothing is left. Held up by nothing it would sink at
+        once, and have its thrust back.
     Source: own rule; spool-up and landing detection are usual in multirotor autopilots.
     Shapes: scalars; every lane by itself.
     Limits: by belief alone: a height that freezes while a descent is asked for may look like the ground.

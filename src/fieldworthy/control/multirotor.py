@@ -16,7 +16,7 @@ from fieldworthy.control.attitude import (
     rate_setpoint,
 )
 from fieldworthy.control.flight_estimate import Estimate
-from fieldworthy.control.ground import GroundState, allowed_thrust_n, first_ground, next_ground
+from fieldworthy.control.ground import GroundState, allowed_thrust_n, first_ground, flies_free, next_ground
 from fieldworthy.control.position import (
     PositionOptions,
     PositionParameters,
@@ -122,7 +122,7 @@ def multirotor_control(
         options.position, p.position, estimate.vel_ned_m_s, state.position, up * got.thrust_n, dt_s
     )
     fresh = first_multirotor_state(options, estimate)
+    margin = select(flies_free(ground), got.saturation_margin, 0.5)
     ground = next_ground(ground, setpoint, estimate, dt_s)
     kept = where(lifted, MultirotorControlState(attitude, position, ground), replace(fresh, ground=ground))
-    margin = select(lifted, got.saturation_margin, 0.5)
     return got.rotor_thrust_n, kept, MultirotorReport(margin, thrust, moment, quat_set, rate_set)

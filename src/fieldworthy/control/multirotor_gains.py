@@ -33,8 +33,10 @@ def default_gains(
     softness: float = 1.0,
     yaw_share: float = 1.0,
 ) -> MultirotorParameters:
-    """Everything `multirotor_control` needs, from mass, inertia and rotors; `softness` above 1 slows every loop; `yaw_share`
-    of the yaw moment that the rotors have in hover is used.
+    """Everything `multirotor_control` needs, from mass, inertia and rotors.
+
+    softness: above 1 slows every loop.
+    yaw_share: of the yaw moment that the rotors have in hover, how much is used.
 
     Equation: a loop with a lag tau inside, P on the rate and P on the angle, tau s^3 + s^2 + K_r s + K_r K_a, is given
         the poles -w, -w (3/4 +- i sqrt(7)/4) with w = 1/(2.5 tau): K_r = 2.5 w^2 tau = 0.4/tau, K_a = w/2.5 = 0.16/tau.

@@ -71,9 +71,7 @@ class VtolCommand:
     pusher_throttle: Scalar
 
 
-def first_vtol_autopilot(
-    options: MultirotorOptions, estimate: Estimate, lifted: Scalar = 1.0
-) -> VtolAutopilotState:
+def first_vtol_autopilot(options: MultirotorOptions, estimate: Estimate, lifted: Scalar = 1.0) -> VtolAutopilotState:
     """Hovering (1.0) or standing on the ground (0.0), nothing integrated."""
     return VtolAutopilotState(
         first_multirotor_state(options, estimate, lifted), first_fixed_wing(estimate), first_vtol(estimate.airspeed_m_s)
@@ -164,7 +162,9 @@ def _rotors_of_phase(p: VtolAutopilotParameters, change: VtolState, airspeed_m_s
             place,
             tilt_max_rad=tilt,
             speed_max_m_s=select(hovering, place.speed_max_m_s, _NO_LIMIT_M_S),
-            descent_max_m_s=select(slowing, minimum(_SLOWING_DESCENT_M_S, place.descent_max_m_s), place.descent_max_m_s),
+            descent_max_m_s=select(
+                slowing, minimum(_SLOWING_DESCENT_M_S, place.descent_max_m_s), place.descent_max_m_s
+            ),
         ),
     )
 

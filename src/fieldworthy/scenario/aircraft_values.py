@@ -7,16 +7,15 @@ list has one entry each.
 
 from __future__ import annotations
 
-import math
 from dataclasses import MISSING, fields
 from typing import Any
 
 from msgspec import inspect
 
-from fieldworthy.catalog import DEVICES, CatalogEntry, names
-from fieldworthy.control.autopilot import KINDS
+from fieldworthy.catalog import DEVICES, CatalogEntry
 from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.core.toml_lines import Path
+from fieldworthy.scenario.aircraft_sense import sense_problems
 from fieldworthy.scenario.boat_values import is_outline
 from fieldworthy.scenario.check import Report, number_problem
 from fieldworthy.vehicles.aerodynamics import AeroParameters
@@ -98,40 +97,20 @@ def _form_problems(values: dict[str, Any]) -> list[tuple[str, str]]:
                 found.append((f"{name} = {_short(value)}", f"a number, or a list of {allowed} numbers"))
         elif isinstance(value, str):
             found.append((f"{name} = {_short(value)} is not a number", "a finite number"))
-    return found or _sense_problems(values, count)
+    return found or [(problem.what, problem.valid) for problem in sense_problems(values)]
 
 
-def _sense_problems(values: dict[str, Any], count: int) -> list[tuple[str, str]]:
-    """What contradicts physics or itself."""
-    found = []
-    if values["autopilot"] not in KINDS:
-        found.append(
-            (f"autopilot = '{values['autopilot']}'{did_you_mean(values['autopilot'], KINDS)}", ", ".join(KINDS))
-        )
-    spins = values["rotor_spin"]
-    if not isinstance(spins, list) or any(spin not in (-1, 1) for spin in spins):
-        found.append((f"rotor_spin = {_short(spins)}", f"a list of {count}, each 1 or -1"))
-    for i, axis in enumerate(values.get("rotor_axis", ())):
-        if abs(math.hypot(*axis) - 1.0) > 1e-6:
-            found.append((f"rotor_axis of rotor {i} has the length {math.hypot(*axis):g}", "unit vectors"))
-    if len(values.get("rotor_axis", values["rotor_position_m"])) != count:
-        found.append(("rotor_axis and rotor_position_m differ in length", f"{count} axes"))
-    xx, yy, zz = (values[f"inertia_{axis}_kg_m2"] for axis in ("xx", "yy", "zz"))
-    if values["mass_kg"] <= 0:
-        found.append((f"mass_kg = {values['mass_kg']:g}", "a number > 0"))
-    if min(xx, yy, zz) <= 0 or xx + yy < zz or yy + zz < xx or zz + xx < yy:
-        found.append(
-            (
-                f"inertias {xx:g}, {yy:g}, {zz:g} kg m2 belong to no body",
-                "numbers > 0, none above the sum of the others",
-            )
-        )
-    for kind in ("battery", *DEVICES):
-        name = values.get(kind)
-        if name is not None and "/" not in name and not name.endswith(".toml") and name not in names(kind):
-            hint = did_you_mean(name, names(kind))
-            found.append((f"{kind} = '{name}': none of this name{hint}", ", ".join(names(kind))))
-    return found
+def check_set(values: dict[str, Any], own: dict[str, Any], report: Report) -> None:
+    """Report what the values of [vehicle.set] have made impossible of a vehicle that was fit for use."""
+    missing = [name for name in WINGS if name not in values]
+    if missing and values["autopilot"] in ("fixed-wing", "vtol"):
+        what = f"autopilot = '{values['autopilot']}', but this vehicle has no {missing[0]}"
+        report.add(("vehicle", "set", "autopilot"), what, f"another model, or all of {', '.join(missing)} in its file")
+        return
+    for problem in sense_problems(values):
+        mine = [name for name in problem.names if name in own]
+        for name in mine[:1]:
+            report.add(("vehicle", "set", name), problem.what, problem.valid)
 
 
 def _is_points(value: Any, size: int) -> bool:

@@ -50,7 +50,9 @@ def build_flight(
     effects = EffectSwitches(**wanted, gear=True)
     shape, craft = compose(drawn, effects, parts, scenario.dt_s, nominal)
     plain_shape, plain = compose(nominal, effects, _parts(engine, scenario, None), scenario.dt_s)
-    pilot_options, pilot = autopilot(scenario, plain_shape, plain)
+    pilot_options, pilot = None, None
+    if scenario.control.commands != "actuators":
+        pilot_options, pilot = autopilot(scenario, plain_shape, plain)
     estimated = scenario.control.navigation != "truth"
     field = _earth_field(scenario)
     imu_options, imu = None, None
@@ -72,7 +74,9 @@ def build_flight(
         ),
         devices=devices,
         faults=faults,
+        command_ticks=ticks_from_rate(scenario.control.rate_hz, scenario.dt_s, "control.rate_hz"),
         compensated=engine.precision == "f32",
+        rotors=len(craft.rotors),
         span_m=float(nominal.get("aero_span_m", 0.0)),
     )
     reach_side = max(math.hypot(*point) for point in nominal["outline_m"])

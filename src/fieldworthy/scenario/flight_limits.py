@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 from typing import Any
 
 from fieldworthy.catalog import DEVICES, CatalogEntry
@@ -10,14 +11,18 @@ from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.core.timing import ticks_from_rate
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.core.vec import Vec3
+from fieldworthy.scenario.aircraft_sense import sense_problems
 from fieldworthy.scenario.check import Report
 from fieldworthy.scenario.motion_limits import number
-from fieldworthy.scenario.resolve import table
+from fieldworthy.scenario.resolve import table, vehicle_value_problem
+from fieldworthy.scenario.schema import Target
 from fieldworthy.vehicles.aircraft import SURFACES
 from fieldworthy.vehicles.landing_gear import landing_gear, rk4_growth
 
 STABLE = 2.5
 """Rate times step that RK4 follows: its limit on the real axis is 2.785 (Hairer and Wanner)."""
+
+USUAL_RADIUS_M = Target(north_m=0.0, east_m=0.0).radius_m
 
 WAYS = {"multirotor": ("hover",), "fixed-wing": ("wing",), "vtol": ("hover", "wing")}
 """Autopilot to the ways that it can fly; the first one is its usual one."""
@@ -31,9 +36,16 @@ def check_flight(data: dict[str, Any], vehicle: CatalogEntry | None, report: Rep
     values = table(data, "vehicle", "set")
     pilot = values.get("autopilot")
     _check_targets(data, str(pilot), report)
+    _check_heights(data, values, report)
     _check_start(data, str(pilot), report)
-    _check_step(values, dt_s, report)
+    _check_step(values, values, dt_s, ("dt_s",), report)
+    _check_drawn(data, vehicle, values, dt_s, report)
+    _check_cables(data, values, dt_s, report)
     _check_devices(data, dt_s, report)
+    control = table(data, "control")
+    if control.get("commands") == "actuators" and control.get("controller") == "mission":
+        what = "the built-in controller 'mission' says where to be, not what each rotor does"
+        report.add(("control", "commands"), what, 'commands = "setpoint", or a controller of your own (module:Class)')
     faults = data.get("faults")
     for index, fault in enumerate(faults if isinstance(faults, list) else ()):
         if isinstance(fault, dict):
@@ -61,6 +73,30 @@ def _check_targets(data: dict[str, Any], pilot: str, report: Report) -> None:
             )
 
 
+def _check_heights(data: dict[str, Any], values: dict[str, Any], report: Report) -> None:
+    """Start and targets lie above the ground and below the ceiling of the area."""
+    reach, ceiling = values["reach_down_m"], number(table(data, "area").get("ceiling_m"))
+    up = number(table(data, "start").get("up_m"))
+    if up is not None and up < reach:
+        what = f"up_m = {up:g} is lower than the vehicle's reach_down_m = {reach:g}: it would stick in the ground"
+        report.add(("start", "up_m"), what, f"at least {reach:g}, or no up_m for a start from the ground")
+    waypoints = data.get("waypoints")
+    places: list[tuple[Path, Any]] = [(("start",), data.get("start")), (("goal",), data.get("goal"))]
+    places += [(("waypoints", i), item) for i, item in enumerate(waypoints if isinstance(waypoints, list) else ())]
+    for path, item in places:
+        up = number(item.get("up_m")) if isinstance(item, dict) else None
+        if up is None:
+            continue
+        radius = number(item.get("radius_m", USUAL_RADIUS_M))
+        if ceiling is not None and up > ceiling:
+            report.add(
+                (*path, "up_m"), f"up_m = {up:g} is above ceiling_m = {ceiling:g} of the area", f"at most {ceiling:g}"
+            )
+        elif path != ("start",) and radius is not None and up + radius <= reach:
+            what = f"up_m = {up:g} with radius_m = {radius:g} lies in the ground: it cannot be reached"
+            report.add((*path, "up_m"), what, f"above the ground, such as {reach:g}")
+
+
 def _check_start(data: dict[str, Any], pilot: str, report: Report) -> None:
     start = table(data, "start")
     speed = number(start.get("speed_m_s", 0.0))
@@ -74,26 +110,84 @@ def _check_start(data: dict[str, Any], pilot: str, report: Report) -> None:
         report.add(("start", "speed_m_s"), what, f"at least {least:g}")
 
 
-def _check_step(values: dict[str, Any], dt_s: float, report: Report) -> None:
-    """The step must follow the motors, the surfaces and the landing gear."""
+def _check_drawn(
+    data: dict[str, Any], entry: CatalogEntry, values: dict[str, Any], dt_s: float, report: Report
+) -> None:
+    """What [randomize] draws for the vehicle makes sense at both ends."""
+    if sense_problems(values):
+        return  # reported where they were set
+    for path, ends in table(data, "randomize").items():
+        home, _, name = path.partition(".")
+        if home != "vehicle" or not isinstance(values.get(name), float) or not isinstance(ends, list):
+            continue
+        for end in (number(end) for end in ends):
+            if end is None or vehicle_value_problem(entry, name, end)[0]:
+                continue  # reported as out of limits
+            problems = sense_problems({**values, name: end})
+            for problem in problems[:1]:
+                report.add(("randomize", path), problem.what, problem.valid)
+            if not problems:
+                _check_step({**values, name: end}, values, dt_s, ("randomize", path), report)
+
+
+def _check_step(values: dict[str, Any], nominal: dict[str, Any], dt_s: float, path: Path, report: Report) -> None:
+    """The step must follow the motors, the surfaces and the landing gear, which is laid out for the nominal values."""
     lags = [values.get(name, 0.03) for name in ("rotor_lag_up_s", "rotor_lag_down_s")]
     lags += [values["surface_lag_s"]] if "surface_lag_s" in values and values.get("surface_max_rad") else []
     quickest = min((float(x) for lag in lags for x in (lag if isinstance(lag, list) else [lag])), default=1.0)
     if quickest <= 0 or dt_s > STABLE * quickest:
         told = f"dt_s = {dt_s:g} is too long for motors or surfaces that settle in {quickest:g} s: RK4 runs away"
-        report.add(("dt_s",), told, f"dt_s <= {STABLE * max(quickest, 0.0):.3g}")
+        report.add(path, told, f"dt_s <= {STABLE * max(quickest, 0.0):.3g}")
         return
     feet = values.get("gear_position_m")
     if not feet or report.found:
         return
-    inertia = Vec3(*(values[f"inertia_{axis}_kg_m2"] for axis in ("xx", "yy", "zz")))
-    names = ("deflection_m", "damping_ratio", "friction")
-    numbers = {name: values[f"gear_{name}"] for name in names if f"gear_{name}" in values}
-    points = landing_gear(tuple(Vec3(*foot) for foot in feet), values["mass_kg"], inertia, dt_s, **numbers)
-    growth = rk4_growth(points, values["mass_kg"], inertia, dt_s)
+    numbers = {
+        name: nominal[f"gear_{name}"]
+        for name in ("deflection_m", "damping_ratio", "friction")
+        if f"gear_{name}" in nominal
+    }
+    points = landing_gear(tuple(Vec3(*foot) for foot in feet), nominal["mass_kg"], _inertia(nominal), dt_s, **numbers)
+    growth = rk4_growth(points, values["mass_kg"], _inertia(values), dt_s)
     if growth > 1.0 + 1e-6:
         told = f"dt_s = {dt_s:g} is too long for the landing gear: standing, the vehicle would shake itself to pieces"
-        report.add(("dt_s",), told, "a shorter step, or a larger gear_deflection_m")
+        report.add(path, told, "a shorter step, or a larger gear_deflection_m")
+
+
+def _inertia(values: dict[str, Any]) -> Vec3:
+    return Vec3(*(values[f"inertia_{axis}_kg_m2"] for axis in ("xx", "yy", "zz")))
+
+
+def _check_cables(data: dict[str, Any], values: dict[str, Any], dt_s: float, report: Report) -> None:
+    """A load on a stiff cable swings up and down faster than anything else: RK4 must follow."""
+    drawn = table(data, "randomize").get("load.mass_kg")
+    lightest = number(drawn[0]) if isinstance(drawn, list) and drawn else None
+    for home, thing in (("load", "this load on its cable"), ("tether", "the tether")):
+        cable = table(data, home)
+        light = number(cable.get("mass_kg")) if home == "load" else values["mass_kg"]
+        if home == "load" and lightest is not None and light is not None:
+            light = min(light, lightest)
+        stiffness, damping = number(cable.get("stiffness_n_m", 2000.0)), number(cable.get("damping_n_s_m", 10.0))
+        if not cable or not light or light < 0 or stiffness is None or damping is None:
+            continue
+        # Both ends move: the lighter one counts most.
+        inverse = 1.0 / light + (1.0 / values["mass_kg"] if home == "load" else 0.0)
+        if _growth(damping * inverse, stiffness * inverse, dt_s) > 1.0 + 1e-6:
+            what = f"dt_s = {dt_s:g} is too long for {thing}: it would shake itself to pieces"
+            report.add(
+                (home, "stiffness_n_m" if "stiffness_n_m" in cable else "mass_kg"),
+                what,
+                "a shorter step, a heavier load, a softer cable or less damping",
+            )
+
+
+def _growth(damping_1_s: float, stiffness_1_s2: float, dt_s: float) -> float:
+    """Largest factor by which RK4 multiplies x'' = -b x' - c x in a step."""
+    root = cmath.sqrt(damping_1_s * damping_1_s - 4.0 * stiffness_1_s2)
+    factors = []
+    for z in (0.5 * dt_s * (sign * root - damping_1_s) for sign in (1.0, -1.0)):
+        factors.append(abs(1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))))
+    return max(factors)
 
 
 def _check_devices(data: dict[str, Any], dt_s: float, report: Report) -> None:
@@ -121,6 +215,9 @@ def _check_fault(
     kind, part, size = fault.get("kind"), fault.get("part", ""), number(fault.get("size", 1.0))
     if not isinstance(kind, str):
         return
+    begins, ends = number(fault.get("at_s", 0.0)), number(fault.get("until_s"))
+    if begins is not None and ends is not None and ends <= begins:
+        report.add((*path, "until_s"), f"until_s = {ends:g} is not after at_s = {begins:g}", "until_s > at_s")
     if kind == "rotor-loss":
         count = len(values["rotor_position_m"])
         if part not in map(str, range(count)):
@@ -136,6 +233,8 @@ def _check_fault(
                 f"part = {part!r} is no surface{did_you_mean(str(part), SURFACES)}",
                 ", ".join(SURFACES),
             )
+        elif size is not None and abs(size) > 1.0:
+            report.add((*path, "size"), f"size = {size:g} is no share of full deflection", "-1 to 1")
     elif kind.startswith("sensor-"):
         present = [name for name in DEVICES if table(data, "sensors", name)]
         if part not in present:

@@ -16,6 +16,16 @@ TARGET_KEYS = ("up_m", "hold_s", "speed_m_s", "heading_deg", "way")
 """Of [goal] and [[waypoints]], for what flies."""
 
 
+FLIGHT_KEYS = (
+    ("start", "up_m"),
+    ("start", "charge"),
+    ("area", "ceiling_m"),
+    ("control", "navigation"),
+    ("control", "commands"),
+)
+"""Keys of tables that all have, for what flies."""
+
+
 def belongs(key: str, kind: str) -> bool:
     """Whether a top-level table is for vehicles of this kind."""
     return key not in (OF_AIRCRAFT if kind == "boat" else OF_BOATS)
@@ -41,7 +51,7 @@ def check_kind(data: dict[str, Any], kind: str, report: Report) -> None:
         for key in TARGET_KEYS:
             if isinstance(item, dict) and key in item:
                 report.add((*path, key), f"{key} of a target is {other}", "north_m, east_m, radius_m")
-    for home, key in (("start", "up_m"), ("start", "charge"), ("area", "ceiling_m"), ("control", "navigation")):
+    for home, key in FLIGHT_KEYS:
         item = data.get(home)
         if isinstance(item, dict) and key in item:
             report.add((home, key), f"{key} is {other}", "no such key")

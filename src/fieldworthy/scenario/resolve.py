@@ -17,9 +17,10 @@ from fieldworthy.catalog import DEVICES, CatalogEntry, load_entry, vehicle_kind
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.core.units import m_s_from_kt
-from fieldworthy.scenario.aircraft_values import WORDS, check_aircraft, same_form
+from fieldworthy.scenario.aircraft_values import WORDS, check_aircraft, check_set, same_form
 from fieldworthy.scenario.boat_values import check_boat, check_size, is_outline
 from fieldworthy.scenario.check import Report, number_problem, unknown_key
+from fieldworthy.scenario.kinds import OF_AIRCRAFT
 from fieldworthy.scenario.schema import LidarConfig, Vehicle
 from fieldworthy.scenario.wording import shown
 from fieldworthy.sensors.suite import usual_device_values
@@ -117,12 +118,14 @@ def _check_pattern(lidar: dict[str, Any], own: dict[str, Any], pattern: Any, rep
 
 
 def kind_of(data: dict[str, Any], folder: pathlib.Path) -> str:
-    """The kind of the scenario's vehicle; a boat where it cannot be told, which is reported elsewhere."""
+    """The kind of the scenario's vehicle. Where the model does not tell, which is reported elsewhere: by the rest."""
     model = table(data, "vehicle").get("model", Vehicle().model)
     try:
-        return vehicle_kind(model, folder) if isinstance(model, str) else "boat"
+        if isinstance(model, str):
+            return vehicle_kind(model, folder)
     except ScenarioError:
-        return "boat"
+        pass
+    return "aircraft" if any(key in data for key in OF_AIRCRAFT) or "up_m" in table(data, "goal") else "boat"
 
 
 def fill_usual(data: dict[str, Any], kind: str) -> None:
@@ -163,6 +166,8 @@ def fill_vehicle(data: dict[str, Any], kind: str, folder: pathlib.Path, report: 
     vehicle["set"] = {name: as_floats(value) for name, value in filled.items()}
     if kind == "boat":
         check_size(vehicle["set"], table(data, "randomize"), report)
+    else:
+        check_set(vehicle["set"], own, report)
     return entry
 
 
@@ -227,12 +232,15 @@ def vehicle_value_problem(entry: CatalogEntry, name: str, value: Any) -> tuple[s
         if name == "outline_m":
             fits, what = is_outline(value), " is not a list of [forward, right] points"
         else:
-            fits, what = same_form(old, value), " has another form than the catalogue's"
+            for_all = name.startswith(("rotor_", "motor_")) and same_form(0.0, value) and same_form(0.0, old[0])
+            fits, what = for_all or same_form(old, value), " has another form than the catalogue's"
         return ("", "") if fits else (what, f"a list such as {old}")
     if isinstance(old, str):
         return ("", "") if isinstance(value, str) and name in WORDS else (" is not a name", f"a text such as '{old}'")
-    if isinstance(value, list) and name.startswith(("rotor_", "motor_")) and all(same_form(0.0, v) for v in value):
-        return "", ""
+    if isinstance(value, list) and name.startswith(("rotor_", "motor_")):
+        count = len(entry.values["rotor_position_m"])
+        fits = len(value) == count and all(same_form(0.0, v) for v in value)
+        return ("", "") if fits else (" has another form", f"a number, or a list of {count} numbers")
     low, high = entry.limits.get(name, (-math.inf, math.inf))
     is_mass = name.endswith(("_kg", "_kg_m2")) and old > 0
     kind = inspect.FloatType(

@@ -202,6 +202,9 @@ class Control(Strict, frozen=True, kw_only=True):
     rate_hz: Positive = 10.0
     navigation: Literal["truth", "estimate"] | None = None
     """What the autopilot of what flies goes by; None: its estimate from the sensors."""
+    commands: Literal["setpoint", "actuators"] | None = None
+    """What the controller of what flies gives: where to be, to the built-in autopilot (None: so), or throttles and
+    surfaces themselves."""
     parameters: dict[str, Any] = msgspec.field(default_factory=dict)
 
 

@@ -88,21 +88,18 @@ def trial_metrics(t_s: Array, track: Track, places: Sequence[Place]) -> dict[str
 def tracking_error_m(track: Track, places: Sequence[Place]) -> Array:
     """Distance from where the vehicle is to be, at each sample.
 
-    That is the leg, a straight line from the place before (at first: where the trial began) to the target. Where the
-    target is to be held it is the target itself once the approach has ended: within its radius, the distance to it
-    does not fall for the first time.
+    That is the leg, a straight line from the place before (at first: where the trial began) to the target, or the leg
+    before it where that is nearer: who turns at a waypoint within its radius is not off course. Where the target is to
+    be held it is the target itself once the approach has ended: within its radius, the distance to it does not fall
+    for the first time.
     """
-    at, start = _positions(track), _start(track)
-    points = np.array([(p.north_m, p.east_m, p.up_m) for p in places])
+    at = _positions(track)
+    points = np.array([_start(track), *((p.north_m, p.east_m, p.up_m) for p in places)])
     target = _targets(track, len(places))
-    to = points[target]
-    since = np.where((target == 0)[:, None], start, points[target - 1])
-    leg = to - since
-    square = np.sum(leg * leg, axis=1)
-    along = np.divide(np.sum((at - since) * leg, axis=1), square, out=np.ones_like(square), where=square > 1e-12)
-    nearest = since + np.clip(along, 0.0, 1.0)[:, None] * leg
-    from_target = np.linalg.norm(at - to, axis=1)
-    error: Array = np.linalg.norm(at - nearest, axis=1)
+    leg = _distance_m(at, points[target], points[target + 1])
+    before = _distance_m(at, points[np.maximum(target, 1) - 1], points[np.maximum(target, 1)])
+    error = np.minimum(leg, np.where(target > 0, before, np.inf))
+    from_target = np.linalg.norm(at - points[target + 1], axis=1)
     for number, place in enumerate(places):
         ended = (from_target <= place.radius_m) & (np.diff(from_target, append=-np.inf) >= 0.0)
         there = np.flatnonzero((target == number) & ended)
@@ -110,6 +107,15 @@ def tracking_error_m(track: Track, places: Sequence[Place]) -> Array:
             held = (target == number) & (np.arange(len(target)) >= there[0])
             error = np.where(held, from_target, error)
     return error
+
+
+def _distance_m(at: Array, since: Array, to: Array) -> Array:
+    """Distance of points from straight lines with two ends; all (samples, 3)."""
+    leg = to - since
+    square = np.sum(leg * leg, axis=1)
+    along = np.divide(np.sum((at - since) * leg, axis=1), square, out=np.ones_like(square), where=square > 1e-12)
+    distance: Array = np.linalg.norm(at - since - np.clip(along, 0.0, 1.0)[:, None] * leg, axis=1)
+    return distance
 
 
 def _leg(t_s: Array, track: Track, places: Sequence[Place], number: int) -> tuple[float, float, float] | None:

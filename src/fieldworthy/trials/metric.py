@@ -20,8 +20,8 @@ METRICS: dict[str, Metric] = {
         "tracking error, RMS",
         "m",
         2,
-        "distance from the leg between the place before and the target, or from a target that is to be held once the "
-        "approach to it has ended",
+        "distance from the leg to the target (or the leg before, where that is nearer), or from a target that is to be "
+        "held once the approach to it has ended",
     ),
     "tracking_max_m": Metric("tracking error, greatest", "m", 2, "the same distance at its greatest"),
     "overshoot_m": Metric(

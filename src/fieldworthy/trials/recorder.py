@@ -1,4 +1,4 @@
-"""Record one trial in full: every pose, command and LiDAR sweep, as MCAP and CSV.
+"""Record one trial in full: every pose, command, LiDAR sweep and device reading, as MCAP and CSV.
 
 The trial is flown as in its campaign; the sweeps recorded are cast beside it over the full turn, with the same noise on
 the same rays, so that recording changes nothing of what it records.
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from fieldworthy.core.vec import quat_from_euler_zyx
 from fieldworthy.scenario.build import build
-from fieldworthy.scenario.schema import Scenario
+from fieldworthy.scenario.schema import LidarConfig, Scenario
 from fieldworthy.sensors.scan import to_numpy
+from fieldworthy.trials.device_log import columns, heard
 from fieldworthy.trials.reasons import reason
-from fieldworthy.trials.record import Cloud, Recording, write_csv, write_mcap
+from fieldworthy.trials.record import Cloud, Flight, Recording, write_csv, write_mcap
 from fieldworthy.world import OUTCOMES, Frame, State, World, start, step
 from fieldworthy.world.look import look
 from fieldworthy.world.walk import frame_of
@@ -34,14 +35,22 @@ def record(
     Raises: ScenarioError when the scenario cannot be built.
     """
     world = build(scenario, [trial]).world
-    eye = build(scenario, [trial], full_sweep=True).world
+    flies, lidar = scenario.vehicle.kind == "aircraft", scenario.sensors.lidar
+    eye = build(scenario, [trial], full_sweep=True).world if lidar is not None else None
     frames: list[Frame] = []
     clouds: list[Cloud] = []
+    said: list[dict[str, dict[str, float]]] = []
     state = start(world)
-    while not int(np.asarray(state.standing.outcome)[0]):
+
+    def look_around() -> None:
         # A sweep is due whenever this tick ends one; the world's own are cast inside advance.
-        if state.tick % world.timing.sweep == 0:
-            clouds.append(_cloud(scenario, eye, state))
+        if eye is not None and state.tick % world.timing.sweep == 0:
+            clouds.append(_cloud(eye, state, omits=lidar is not None and lidar.no_hit == "omit"))
+
+    while not int(np.asarray(state.standing.outcome)[0]):
+        look_around()
+        if flies:
+            said.append(heard(world, state))
         state, frame = step(world, state)
         frames.append(frame)
         if progress is not None:
@@ -49,11 +58,11 @@ def record(
     # The state stands still from the tick at which the trial ended to that of the next command.
     end_tick = int(np.asarray(state.standing.end_tick)[0])
     frames.append(replace(frame_of(world, state), t_s=end_tick * world.timing.dt_s))
-    if end_tick == state.tick and state.tick % world.timing.sweep == 0:
-        clouds.append(_cloud(scenario, eye, state))
+    if flies:
+        said.append(heard(world, state))
+    if end_tick == state.tick:
+        look_around()
     outcome = OUTCOMES[int(np.asarray(state.standing.outcome)[0])]
-    lidar = scenario.sensors.lidar
-    mount = quat_from_euler_zyx(*(math.radians(a) for a in (lidar.roll_deg, lidar.pitch_deg, lidar.yaw_deg)))
     targets = [(t.north_m, t.east_m, t.radius_m) for t in (*scenario.waypoints, scenario.goal)]
     reference = scenario.reference
     return Recording(
@@ -63,14 +72,16 @@ def record(
         provenance={key: str(value) for key, value in facts.items() if key != "scenario_folder"},
         outcome=outcome,
         why=reason(scenario, world, frames[-1], 0, outcome, end_tick),
-        **_samples(frames),
+        **(_flown(frames) if flies else _sailed(frames)),
+        flight=_flight(scenario, frames, said) if flies else None,
         sensors=_heard(frames),
         clouds=[cloud for cloud in clouds if cloud.t_start_s >= 0.0],
-        lidar_translation_frd_m=(lidar.forward_m, lidar.right_m, -lidar.up_m),
-        quat_body_from_lidar=(mount.w, mount.x, mount.y, mount.z),
+        lidar_translation_frd_m=(lidar.forward_m, lidar.right_m, -lidar.up_m) if lidar else (0.0, 0.0, 0.0),
+        quat_body_from_lidar=_mount(lidar) if lidar else None,
         layout=world.layouts[0],
         goal=targets[-1],
         waypoints=targets[:-1],
+        target_up_m=[t.up_m or 0.0 for t in (*scenario.waypoints, scenario.goal)] if flies else (),
         hull_frd_m=np.asarray(world.hull.outline),
         reference_lon_lat_deg=(reference.lon_deg, reference.lat_deg) if reference else None,
     )
@@ -87,30 +98,64 @@ def write_recording(recording: Recording, folder: Path) -> tuple[Path, Path]:
     return mcap, csv
 
 
+def _mount(lidar: LidarConfig) -> tuple[float, float, float, float]:
+    w, x, y, z = quat_from_euler_zyx(*(math.radians(a) for a in (lidar.roll_deg, lidar.pitch_deg, lidar.yaw_deg)))
+    return w, x, y, z
+
+
+def _column(frames: list[Frame], name: str) -> NDArray[np.float64]:
+    return np.array([frame.values[name][0] for frame in frames], dtype=np.float64)
+
+
 def _samples(frames: list[Frame]) -> dict[str, NDArray[Any]]:
-    """Fields of Recording from frames of one lane."""
-
-    def column(name: str) -> NDArray[np.float64]:
-        return np.array([frame.values[name][0] for frame in frames], dtype=np.float64)
-
-    roll, pitch, heading = column("roll_rad"), column("pitch_rad"), column("heading_rad")
-    surge, sway, yaw_rate = column("surge_m_s"), column("sway_m_s"), column("yaw_rate_rad_s")
-    c, s = np.cos(heading), np.sin(heading)
+    """Fields of Recording that every vehicle has, from frames of one lane."""
+    roll, pitch, heading = (_column(frames, name) for name in ("roll_rad", "pitch_rad", "heading_rad"))
     quat = [quat_from_euler_zyx(float(r), float(p), float(h)) for r, p, h in zip(roll, pitch, heading, strict=True)]
-    zero = np.zeros(len(frames))
     return {
         "t_s": np.array([frame.t_s for frame in frames]),
-        "north_m": column("north_m"),
-        "east_m": column("east_m"),
-        "down_m": -column("up_m"),
+        "north_m": _column(frames, "north_m"),
+        "east_m": _column(frames, "east_m"),
+        "down_m": -_column(frames, "up_m"),
         "quat_ned_from_frd": np.array([(q.w, q.x, q.y, q.z) for q in quat]),
+        "mode": np.array([frame.values["mode"][0] for frame in frames]),
+        "clearance_m": _column(frames, "clearance_m"),
+    }
+
+
+def _sailed(frames: list[Frame]) -> dict[str, NDArray[Any]]:
+    """Fields of Recording for a boat."""
+    surge, sway, yaw_rate = (_column(frames, name) for name in ("surge_m_s", "sway_m_s", "yaw_rate_rad_s"))
+    heading = _column(frames, "heading_rad")
+    c, s, zero = np.cos(heading), np.sin(heading), np.zeros(len(frames))
+    return {
+        **_samples(frames),
         "vel_ned_m_s": np.stack([surge * c - sway * s, surge * s + sway * c, zero], axis=1),
         "rate_frd_rad_s": np.stack([zero, zero, yaw_rate], axis=1),
-        "cmd_surge_m_s": column("cmd_surge_m_s"),
-        "cmd_yaw_rate_rad_s": column("cmd_yaw_rate_rad_s"),
-        "mode": np.array([frame.values["mode"][0] for frame in frames]),
-        "clearance_m": column("clearance_m"),
+        "cmd_surge_m_s": _column(frames, "cmd_surge_m_s"),
+        "cmd_yaw_rate_rad_s": _column(frames, "cmd_yaw_rate_rad_s"),
     }
+
+
+def _flown(frames: list[Frame]) -> dict[str, NDArray[Any]]:
+    """Fields of Recording for a flight."""
+    north, east, up = (_column(frames, f"{axis}_m_s") for axis in ("north", "east", "up"))
+    rates = [_column(frames, f"{axis}_rate_rad_s") for axis in ("roll", "pitch", "yaw")]
+    return {
+        **_samples(frames),
+        "vel_ned_m_s": np.stack([north, east, -up], axis=1),
+        "rate_frd_rad_s": np.stack(rates, axis=1),
+    }
+
+
+_IN_POSE = ("north_m", "east_m", "up_m", "roll_rad", "pitch_rad", "heading_rad", "north_m_s", "east_m_s", "up_m_s",
+            "roll_rate_rad_s", "pitch_rate_rad_s", "yaw_rate_rad_s", "mode", "clearance_m")  # fmt: skip
+"""Tracks that a Recording has in another form."""
+
+
+def _flight(scenario: Scenario, frames: list[Frame], said: list[dict[str, dict[str, float]]]) -> Flight:
+    names = [name for name in frames[0].values if name not in _IN_POSE and "." not in name]
+    tracks = {name: _column(frames, name) for name in names}
+    return Flight(tracks=tracks, devices=columns(said), elevation_m=scenario.air.elevation_m)
 
 
 def _heard(frames: list[Frame]) -> dict[str, NDArray[np.float64]]:
@@ -121,12 +166,12 @@ def _heard(frames: list[Frame]) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def _cloud(scenario: Scenario, eye: World, state: State) -> Cloud:
+def _cloud(eye: World, state: State, omits: bool) -> Cloud:
     """The returns of the sweep that ends now as points in the LiDAR's own axes; rays without a return are left out."""
     arrays = to_numpy(look(eye, state))
     ranges = arrays.range_m[0].astype(np.float64)
     hit = np.isfinite(ranges)
-    if scenario.sensors.lidar.no_hit == "max":
+    if not omits:
         # Readings at exactly the greatest range are rays without a return, not points.
         hit &= ranges != np.asarray(eye.lidar.range_max_m)[0] if eye.lidar is not None else True
     level = np.cos(arrays.elevation_rad)[None, :]

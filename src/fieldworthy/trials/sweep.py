@@ -112,16 +112,18 @@ def fill(
 
 
 def _write_table(path: Path, names: list[str], points: Sequence[Point]) -> None:
+    metrics = list(points[0].result.metrics) if points else []
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(
             [*names, "trials", "success_rate", "success_low95", "success_high95", "collisions", "time_mean_s",
-             "clearance_min_m", "clearance_mean_m"]
+             "clearance_min_m", "clearance_mean_m", *(f"mean_{name}" for name in metrics)]
         )  # fmt: skip
         for point in points:
             s = point.result.summary()
             low, high = s["success"]["ci95"] or (None, None)
             table.writerow(
                 [*point.values.values(), s["finished"], s["success"]["rate"], low, high, s["collisions"],
-                 s["time_s"]["mean"], s["clearance_m"]["min"], s["clearance_m"]["mean"]]
+                 s["time_s"]["mean"], s["clearance_m"]["min"], s["clearance_m"]["mean"],
+                 *(s["metrics"].get(name, {}).get("mean") for name in metrics)]
             )  # fmt: skip

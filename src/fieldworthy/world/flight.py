@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from fieldworthy.control import complementary
+from fieldworthy.control.actuation import actuator_command, actuators_of, throttle_margin
 from fieldworthy.control.autopilot import steer
 from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.setpoint import Setpoint
 from fieldworthy.core.integrate import add_compensated, rk4_slope
 from fieldworthy.core.lanes import Scalar, minimum, select, sqrt
 from fieldworthy.core.rigid_body import rigid_body_rates
-from fieldworthy.core.struct import add_scaled, map_leaves
+from fieldworthy.core.struct import add_scaled, map_leaves, where
 from fieldworthy.core.track import Pose
 from fieldworthy.core.vec import (
     Vec3,
@@ -47,7 +48,7 @@ def flight_vehicle(shape: FlightShape) -> Vehicle:
     """The laws of a flying robot of this shape."""
     return Vehicle(
         kind="aircraft",
-        command=Setpoint,
+        command=Setpoint if shape.autopilot is not None else actuator_command(shape.rotors),
         step=lambda state, command, air, p, clock: flight_step(shape, state, command, air, p, clock),
         pose=lambda state, air, t_s, p: _pose(state),
         earlier=lambda state, air, t_s, p: _earlier(state, t_s),
@@ -71,23 +72,26 @@ def _earlier(state: FlightState, t_s: Scalar) -> Pose:
 
 
 def flight_prepare(
-    shape: FlightShape, state: FlightState, command: Setpoint, air: AirParameters, p: FlightParameters, clock: Clock
+    shape: FlightShape, state: FlightState, command: Any, air: AirParameters, p: FlightParameters, clock: Clock
 ) -> FlightState:
-    """What happens at the tick at which a command begins: slow devices read, the command goes on its way."""
+    """What happens before a tick at which a command begins or a device is due: it reads, the command goes its way."""
     if state.delayed:
-        state = replace(state, delayed=(command, *state.delayed[:-1]))
+        # Devices are read between commands as well.
+        begins = clock.tick % shape.command_ticks == 0
+        state = replace(state, delayed=where(begins, (command, *state.delayed[:-1]), state.delayed))
     if not shape.devices:
         return state
     here = air_at(shape, state, air, clock)
-    loads, rate_dot = _motion_now(shape, p.aircraft, state.motion, here, air_rate(shape, state, air))
+    craft = with_faults(shape, p, clock)
+    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air))
     truth = truth_of(
-        shape.aircraft, p.aircraft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
+        shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
     )
     return replace(state, devices=read_devices(shape, p, state, truth, clock))
 
 
 def flight_step(
-    shape: FlightShape, state: FlightState, command: Setpoint, air: AirParameters, p: FlightParameters, clock: Clock
+    shape: FlightShape, state: FlightState, command: Any, air: AirParameters, p: FlightParameters, clock: Clock
 ) -> FlightState:
     """One tick: sense, believe, steer, break what breaks, move.
 
@@ -115,14 +119,18 @@ def flight_step(
             belief = complementary.predict(
                 shape.filter, p.filter, belief, inertial.rate_frd_rad_s, inertial.specific_force_frd_m_s2, dt_s
             )
-            belief, devices, origin = hear(shape, p, belief, devices, origin, clock)
+    belief, devices, origin = hear(shape, p, belief, devices, origin, clock)
     if belief is not None:
         believed = complementary.estimate(belief)
     else:
         believed = Estimate(body.pos_ned_m, body.vel_ned_m_s, body.quat_ned_from_frd, body.rate_frd_rad_s, airspeed)
 
     asked = through_link(shape, p, state, command, clock)
-    actuators, autopilot, margin = steer(shape.autopilot, p.autopilot, asked, believed, state.autopilot, dt_s)
+    if shape.autopilot is not None and p.autopilot is not None:
+        actuators, autopilot, margin = steer(shape.autopilot, p.autopilot, asked, believed, state.autopilot, dt_s)
+    else:
+        actuators, autopilot = actuators_of(asked, shape.rotors), None
+        margin = throttle_margin(actuators.throttle)
     driven = stuck(shape, p, actuators, clock)
     if shape.aircraft.battery is not None:
         driven = replace(driven, throttle=tuple(select(state.dead > 0.5, 0.0 * u, u) for u in driven.throttle))

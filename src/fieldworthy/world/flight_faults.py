@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from fieldworthy.control.setpoint import Setpoint
 from fieldworthy.core.lanes import Scalar, logical_and, minimum, select
 from fieldworthy.core.struct import where
 from fieldworthy.vehicles.aircraft import Actuators, AircraftParameters, AircraftState
@@ -59,9 +59,7 @@ def stuck(shape: FlightShape, p: FlightParameters, actuators: Actuators, clock: 
     return actuators
 
 
-def through_link(
-    shape: FlightShape, p: FlightParameters, state: FlightState, command: Setpoint, clock: Clock
-) -> Setpoint:
+def through_link(shape: FlightShape, p: FlightParameters, state: FlightState, command: Any, clock: Clock) -> Any:
     """The command as it arrives over links that may delay it."""
     for number, fault in enumerate(shape.faults):
         if fault.kind == "link-delay" and fault.commands > 1:

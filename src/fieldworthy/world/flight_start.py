@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 from fieldworthy.control import complementary
+from fieldworthy.control.actuation import actuator_command
 from fieldworthy.control.alignment import aligned
 from fieldworthy.control.autopilot import first_autopilot
 from fieldworthy.control.flight_estimate import Estimate
@@ -64,7 +68,7 @@ def first_flight(
         motion=motion,
         rest=map_leaves(lambda leaf: leaf * 0.0, motion) if shape.compensated else None,
         actuators=Actuators(tuple(0.0 for _ in p.aircraft.rotors)),
-        autopilot=first_autopilot(shape.autopilot, believed, start.flying),
+        autopilot=first_autopilot(shape.autopilot, believed, start.flying) if shape.autopilot is not None else None,
         turbulence=turbulence,
         imu=imu,
         inertial=ImuReading(zero, zero),
@@ -74,7 +78,7 @@ def first_flight(
         origin_ned_m=zero,
         devices=first_devices(shape, p, clock, kind),
         phase_rad=tuple(0.0 for _ in p.aircraft.rotors) if shape.aircraft.rotor.vibration else (),
-        delayed=tuple(_hold(start) for _ in range(max((f.commands for f in shape.faults), default=0))),
+        delayed=tuple(_hold(shape, start) for _ in range(max((f.commands for f in shape.faults), default=0))),
         margin=0.5,
         margin_least=0.5,
         voltage_v=0.0,
@@ -90,8 +94,11 @@ def first_flight(
     )
 
 
-def _hold(start: FlightStart) -> Setpoint:
-    """Stay at the start: what a link that delays has to say at first."""
+def _hold(shape: FlightShape, start: FlightStart) -> Any:
+    """Stay at the start, or do nothing: what a link that delays has to say at first."""
+    if shape.autopilot is None:
+        kind = actuator_command(shape.rotors)
+        return kind(**{f.name: 0.0 for f in fields(kind)})
     s = start
     return Setpoint(
         s.north_m, s.east_m, s.up_m, 0.0, 0.0, 0.0, s.heading_rad, s.airspeed_m_s, s.north_m, s.east_m, 0.0, 0.0

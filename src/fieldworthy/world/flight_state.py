@@ -8,7 +8,6 @@ from typing import Any, Literal
 from fieldworthy.control.autopilot import AutopilotOptions, AutopilotParameters
 from fieldworthy.control.complementary import FilterOptions, FilterParameters, FilterState
 from fieldworthy.control.flight_estimate import Estimate
-from fieldworthy.control.setpoint import Setpoint
 from fieldworthy.core.lanes import Scalar
 from fieldworthy.core.vec import Vec3
 from fieldworthy.environment.air import AirOptions
@@ -77,15 +76,19 @@ class FlightShape:
 
     aircraft: AircraftShape
     air: AirOptions
-    autopilot: AutopilotOptions
+    autopilot: AutopilotOptions | None
+    """None: commands are the actuators themselves."""
     estimated: bool
     """The autopilot goes by its filter, not by the truth."""
     imu: ImuOptions | None = None
     filter: FilterOptions = field(default_factory=FilterOptions)
     devices: tuple[DeviceShape, ...] = ()
     faults: tuple[FaultShape, ...] = ()
+    command_ticks: int = 1
+    """Ticks from one command to the next."""
     compensated: bool = True
     """Sums without loss, for 32-bit numbers."""
+    rotors: int = 0
     span_m: float = 0.0
     """Wing span that turbulence is averaged over; 0 without wings."""
 
@@ -95,7 +98,7 @@ class FlightParameters:
     """Numbers, each for all lanes or one a lane."""
 
     aircraft: AircraftParameters
-    autopilot: AutopilotParameters
+    autopilot: AutopilotParameters | None
     filter: FilterParameters | None
     imu: ImuParameters | None
     imu_key: tuple[Any, Any]
@@ -150,7 +153,7 @@ class FlightState:
     devices: dict[str, DeviceState]
     phase_rad: tuple[Scalar, ...]
     """Angle of each rotor, for its vibration; empty without."""
-    delayed: tuple[Setpoint, ...]
+    delayed: tuple[Any, ...]
     """Commands of before, the newest first, for links that delay."""
     margin: Scalar
     """Of the autopilot's demands now."""

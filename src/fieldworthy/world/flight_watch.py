@@ -100,6 +100,9 @@ def read(state: FlightState) -> dict[str, Any]:
         "roll_rad": roll,
         "pitch_rad": pitch,
         "heading_rad": heading,
+        "roll_rate_rad_s": e.rate_frd_rad_s.x,
+        "pitch_rate_rad_s": e.rate_frd_rad_s.y,
+        "yaw_rate_rad_s": e.rate_frd_rad_s.z,
         "airspeed_m_s": e.airspeed_m_s,
     }
 

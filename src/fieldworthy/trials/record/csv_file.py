@@ -59,8 +59,7 @@ def columns(recording: Recording) -> dict[str, Floats]:
         "roll_rate_rad_s": rate[:, 0],
         "pitch_rate_rad_s": rate[:, 1],
         "yaw_rate_rad_s": rate[:, 2],
-        "cmd_surge_m_s": recording.cmd_surge_m_s,
-        "cmd_yaw_rate_rad_s": recording.cmd_yaw_rate_rad_s,
+        **_commands(recording),
         "mode": recording.mode,
         "clearance_m": recording.clearance_m,
         **recording.sensors,
@@ -70,3 +69,14 @@ def columns(recording: Recording) -> dict[str, Floats]:
             recording.north_m, recording.east_m, recording.reference_lon_lat_deg
         )
     return {name: np.asarray(column) for name, column in table.items()}
+
+
+def _commands(recording: Recording) -> dict[str, Floats]:
+    """What steers: of a flight all of its tracks, and what its devices said last as DEVICE.VALUE."""
+    if recording.flight is not None:
+        devices = recording.flight.devices
+        heard = {f"{name}.{key}": column for name, values in devices.items() for key, column in values.items()}
+        return {**recording.flight.tracks, **heard}
+    assert recording.cmd_surge_m_s is not None
+    assert recording.cmd_yaw_rate_rad_s is not None
+    return {"cmd_surge_m_s": recording.cmd_surge_m_s, "cmd_yaw_rate_rad_s": recording.cmd_yaw_rate_rad_s}

@@ -37,15 +37,30 @@ def obstacles(messages: Messages, ns: int, frame: str, shapes: Sequence[tuple[in
     return messages.make("visualization_msgs/MarkerArray", markers=markers)
 
 
-def goals(messages: Messages, ns: int, frame: str, goal: Circle | None, waypoints: Sequence[Circle]) -> Any:
-    """`MarkerArray` of discs at the waypoints and the goal, as large as the radius that counts as reached."""
-    named = [("goal", 0, goal, _GOAL)] if goal is not None else []
-    named += [("waypoint", number, circle, _WAYPOINT) for number, circle in enumerate(waypoints)]
-    markers = [
-        _marker(messages, ns, frame, kind, number, CYLINDER, enu(north, east, 0.0), _LEVEL, _disc(radius), colour)
-        for kind, number, (north, east, radius), colour in named
-    ]
-    return messages.make("visualization_msgs/MarkerArray", markers=markers)
+def goals(
+    messages: Messages,
+    ns: int,
+    frame: str,
+    goal: Circle | None,
+    waypoints: Sequence[Circle],
+    up_m: Sequence[float] = (),
+) -> Any:
+    """`MarkerArray` at the waypoints and the goal, as large as the radius that counts as reached.
+
+    Discs on the water, or spheres at the heights `up_m`, of the waypoints in order and then the goal.
+    """
+    named = [("waypoint", number, circle, _WAYPOINT) for number, circle in enumerate(waypoints)]
+    named += [("goal", 0, goal, _GOAL)] if goal is not None else []
+    markers = []
+    heights: Sequence[float | None] = up_m or [None] * len(named)
+    for (space, number, (north, east, radius), colour), up in zip(named, heights, strict=True):
+        place = enu(north, east, up or 0.0)
+        size = _disc(radius) if up is None else (2 * radius,) * 3
+        kind = CYLINDER if up is None else SPHERE
+        markers.append(_marker(messages, ns, frame, space, number, kind, place, _LEVEL, size, colour))
+    return messages.make(
+        "visualization_msgs/MarkerArray", markers=[*markers[len(waypoints) :], *markers[: len(waypoints)]]
+    )
 
 
 def hull(messages: Messages, ns: int, frame: str, outline_frd_m: Floats) -> Any:

@@ -17,12 +17,14 @@ from fieldworthy.core.errors import require_extra
 from fieldworthy.environment.shapes import Layout, Polygon, Polyline, is_moving
 from fieldworthy.trials.record.messages import Messages
 from fieldworthy.trials.record.recording import Recording, has_pose
-from fieldworthy.trials.record.streams import PATH_MESSAGES, PATH_POSES, Topic, topics
+from fieldworthy.trials.record.streams import PATH_MESSAGES, PATH_POSES, topics
+from fieldworthy.trials.record.topic import Topic
 from fieldworthy.trials.record.whole_file import whole_file
 
 _CHUNK_BYTES = 1 << 20
 # What one of each takes in the file before compression, rounded up, to tell how much room a recording needs.
 _BYTES_A_SAMPLE = 1200
+_BYTES_A_FLIGHT = 2000
 _BYTES_A_NUMBER = 60
 _BYTES_A_POINT = 23
 _BYTES_A_POSE = 90
@@ -115,13 +117,13 @@ def _provenance(recording: Recording) -> dict[str, str]:
 
 def _needed_bytes(recording: Recording) -> int:
     """Upper estimate, before compression."""
-    samples = len(recording.t_s)
+    samples, flies = len(recording.t_s), recording.flight is not None
     points = sum(len(cloud.range_m) for cloud in recording.clouds)
     moving = tuple(shape for shape in recording.layout if is_moving(shape))
     moving_messages = 1 + int(10 * (recording.t_s[-1] - recording.t_s[0]))
     return (
         _BYTES_OF_SCHEMAS
-        + (_BYTES_A_SAMPLE + _BYTES_A_NUMBER * len(recording.sensors)) * samples
+        + (_BYTES_A_SAMPLE + _BYTES_A_NUMBER * len(recording.sensors) + _BYTES_A_FLIGHT * flies) * samples
         + _BYTES_A_POINT * points
         + _BYTES_A_POSE * min(samples, PATH_POSES) * PATH_MESSAGES // 2
         + _layout_bytes(recording.layout)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.environment.shapes import Layout
+from fieldworthy.trials.record.flight import Flight, flight_problems
 
 Floats = NDArray[np.floating[Any]]
 Circle = tuple[float, float, float]
@@ -57,9 +58,12 @@ class Recording:
     """Shape (S, 3)."""
     rate_frd_rad_s: Floats
     """Shape (S, 3)."""
-    cmd_surge_m_s: Floats
-    cmd_yaw_rate_rad_s: Floats
+    cmd_surge_m_s: Floats | None = None
+    """Shape (S,); None for a flight, whose commands are among its tracks. So is the next."""
+    cmd_yaw_rate_rad_s: Floats | None = None
     """Shape (S,), clockwise positive."""
+    flight: Flight | None = None
+    """None for a boat."""
     mode: NDArray[np.integer[Any]]
     """Shape (S,): the controller's mode, 0 = on course."""
     clearance_m: Floats
@@ -73,13 +77,16 @@ class Recording:
     clouds: Sequence[Cloud] = ()
     lidar_translation_frd_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Where the LiDAR sits on the body."""
-    quat_body_from_lidar: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    quat_body_from_lidar: tuple[float, float, float, float] | None = (1.0, 0.0, 0.0, 0.0)
+    """None without a LiDAR."""
     layout: Layout = ()
     """The shapes where they are at t = 0."""
     goal: Circle | None = None
     waypoints: Sequence[Circle] = ()
+    target_up_m: Sequence[float] = ()
+    """Of a flight: heights of the waypoints in order, then of the goal."""
     hull_frd_m: Floats = field(default_factory=lambda: np.zeros((0, 2)))
-    """Shape (H, 2): outline at the waterline, (forward, right)."""
+    """Shape (H, 2): outline seen from above (of a boat: at the waterline), (forward, right)."""
     reference_lon_lat_deg: tuple[float, float] | None = None
     """Longitude and latitude of the world's origin."""
 
@@ -121,6 +128,9 @@ _WIDTH_FROM_NAME = {
 }
 
 
+_OF_BOATS = ("cmd_surge_m_s", "cmd_yaw_rate_rad_s")
+
+
 def _sample_problems(recording: Recording) -> list[str]:
     t_s = np.asarray(recording.t_s)
     if t_s.ndim != 1 or t_s.size == 0:
@@ -129,12 +139,16 @@ def _sample_problems(recording: Recording) -> list[str]:
     if not np.isfinite(t_s).all() or t_s[0] < 0.0 or (np.diff(t_s) <= 0.0).any():
         problems.append("t_s is not a rising series of finite times from 0 or later")
     for name, width in _WIDTH_FROM_NAME.items():
+        if recording.flight is not None and name in _OF_BOATS and getattr(recording, name) is None:
+            continue
         valid = (t_s.size, width) if width else (t_s.size,)
         if np.shape(getattr(recording, name)) != valid:
             problems.append(f"{name} has shape {np.shape(getattr(recording, name))}; valid: {valid}")
     for name, values in recording.sensors.items():
         if np.shape(values) != (t_s.size,):
             problems.append(f"sensors['{name}'] has shape {np.shape(values)}; valid: {(t_s.size,)}")
+    if recording.flight is not None:
+        problems += flight_problems(recording.flight, t_s.size)
     return problems
 
 

@@ -23,7 +23,12 @@ def enu(north_m: float, east_m: float, up_m: float) -> Triple:
 
 def quat_enu_from_heading(heading_rad: float) -> Wxyz:
     """A level body with that heading, clockwise from north, as quat_enu_from_flu."""
-    w, x, y, z = quat_enu_from_flu(quat_from_yaw(heading_rad))
+    return quat_enu(quat_from_yaw(heading_rad))
+
+
+def quat_enu(quat_ned_from_frd: Quat) -> Wxyz:
+    """An attitude as quat_enu_from_flu."""
+    w, x, y, z = quat_enu_from_flu(quat_ned_from_frd)
     return w, x, y, z
 
 
@@ -46,6 +51,8 @@ def twists_flu(recording: Recording) -> tuple[Floats, Floats]:
 
 def commands_flu(recording: Recording) -> tuple[Floats, Floats]:
     """Commanded velocity (S, 3) [m/s] and turn rate (S, 3) [rad/s] in FLU."""
+    assert recording.cmd_surge_m_s is not None
+    assert recording.cmd_yaw_rate_rad_s is not None
     surge, yaw_rate = _doubles(recording.cmd_surge_m_s), _doubles(recording.cmd_yaw_rate_rad_s)
     zero = np.zeros_like(surge)
     return _rows(flu_from_frd(Vec3(surge, zero, zero))), _rows(flu_from_frd(Vec3(zero, zero, yaw_rate)))

@@ -1,7 +1,8 @@
 """The topics of a recorded trial: for each, its messages in the order of simulated time.
 
 Frames: `map` is the world in ENU, `base_link` the body in FLU, `lidar` the LiDAR in FLU. `/tf` has map → base_link;
-there is no `odom` between them, as the poses are the truth and do not drift.
+there is no `odom` between them, as the poses are the truth and do not drift. What only flights have is in
+`flight_streams`.
 A topic that is latched is written once, at the start.
 """
 
@@ -10,16 +11,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fieldworthy.environment.shapes import is_moving, moved
 from fieldworthy.trials.record import markers, ros_axes
+from fieldworthy.trials.record.flight_streams import flight_topics
 from fieldworthy.trials.record.messages import Messages
-from fieldworthy.trials.record.recording import Floats, Recording, has_pose, nanoseconds
-
-MAP, BODY, LIDAR = "map", "base_link", "lidar"
+from fieldworthy.trials.record.recording import Floats, Recording, nanoseconds
+from fieldworthy.trials.record.topic import BODY, LIDAR, MAP, Entry, Topic, posed
 
 _NS_A_SECOND = 1_000_000_000
 _MOVING_PERIOD_NS = 100_000_000
@@ -32,35 +33,22 @@ _CLOUD_FIELDS = np.dtype(
 )
 
 
-class Entry(NamedTuple):
-    """One message, and when it exists."""
-
-    log_ns: int
-    message: Any
-
-
-class Topic(NamedTuple):
-    """One channel of the file."""
-
-    name: str
-    kind: str
-    latched: bool
-    entries: Iterator[Entry]
-
-
 def topics(recording: Recording, messages: Messages) -> list[Topic]:
     """All topics of the recording; those of which it has nothing to say are left out."""
     out = [
         Topic("/clock", "rosgraph_msgs/Clock", False, _clock(recording, messages)),
-        Topic("/tf_static", "tf2_msgs/TFMessage", True, _tf_static(recording, messages)),
         Topic("/tf", "tf2_msgs/TFMessage", False, _tf(recording, messages)),
         Topic("/odom", "nav_msgs/Odometry", False, _odom(recording, messages)),
         Topic("/path", "nav_msgs/Path", False, _path(recording, messages)),
-        Topic("/cmd_vel", "geometry_msgs/Twist", False, _cmd_vel(recording, messages)),
         Topic("/mode", "std_msgs/Int8", False, _mode(recording, messages)),
         Topic("/clearance", "std_msgs/Float64", False, _numbers(recording, recording.clearance_m, messages)),
         Topic("/obstacles", "visualization_msgs/MarkerArray", True, _fixed(recording, messages)),
     ]
+    if recording.quat_body_from_lidar is not None:
+        out.insert(1, Topic("/tf_static", "tf2_msgs/TFMessage", True, _tf_static(recording, messages)))
+    if recording.cmd_surge_m_s is not None:
+        out.insert(5, Topic("/cmd_vel", "geometry_msgs/Twist", False, _cmd_vel(recording, messages)))
+    out += flight_topics(recording, messages)
     for name, values in recording.sensors.items():
         out.append(Topic(_sensor_topic(name), "std_msgs/Float64", False, _heard(recording, values, messages)))
     if any(map(is_moving, recording.layout)):
@@ -71,19 +59,14 @@ def topics(recording: Recording, messages: Messages) -> list[Topic]:
         out.append(Topic("/goal", "visualization_msgs/MarkerArray", True, _goal(recording, messages)))
     if len(recording.hull_frd_m) > 1:
         out.append(Topic("/hull", "visualization_msgs/Marker", True, _hull(recording, messages)))
-    if recording.reference_lon_lat_deg is not None:
+    known = {topic.name for topic in out}
+    if recording.reference_lon_lat_deg is not None and "/gps" not in known:
         out.append(Topic("/gps", "sensor_msgs/NavSatFix", False, _gps(recording, messages)))
     return out
 
 
 def _start_ns(recording: Recording) -> int:
     return nanoseconds(recording.t_s[0])
-
-
-def _posed(recording: Recording) -> Iterator[tuple[int, int]]:
-    """Index and time of the samples that have a pose: viewers reject a frame that is not finite."""
-    for index in np.flatnonzero(has_pose(recording)).tolist():
-        yield index, nanoseconds(recording.t_s[index])
 
 
 def _clock(recording: Recording, messages: Messages) -> Iterator[Entry]:
@@ -93,6 +76,7 @@ def _clock(recording: Recording, messages: Messages) -> Iterator[Entry]:
 
 
 def _tf_static(recording: Recording, messages: Messages) -> Iterator[Entry]:
+    assert recording.quat_body_from_lidar is not None
     xyz, wxyz = ros_axes.mount_flu(recording.lidar_translation_frd_m, recording.quat_body_from_lidar)
     ns = _start_ns(recording)
     yield Entry(ns, messages.transform(ns, BODY, LIDAR, xyz, wxyz))
@@ -100,14 +84,14 @@ def _tf_static(recording: Recording, messages: Messages) -> Iterator[Entry]:
 
 def _tf(recording: Recording, messages: Messages) -> Iterator[Entry]:
     position, quat = ros_axes.poses_enu(recording)
-    for i, ns in _posed(recording):
+    for i, ns in posed(recording):
         yield Entry(ns, messages.transform(ns, MAP, BODY, position[i], quat[i]))
 
 
 def _odom(recording: Recording, messages: Messages) -> Iterator[Entry]:
     position, quat = ros_axes.poses_enu(recording)
     linear, angular = ros_axes.twists_flu(recording)
-    for i, ns in _posed(recording):
+    for i, ns in posed(recording):
         pose = messages.pose(position[i], quat[i])
         yield Entry(ns, messages.odometry(ns, MAP, BODY, pose, linear[i], angular[i]))
 
@@ -115,15 +99,15 @@ def _odom(recording: Recording, messages: Messages) -> Iterator[Entry]:
 def _path(recording: Recording, messages: Messages) -> Iterator[Entry]:
     """The way so far: once a second and at the end; of long trials more rarely and with fewer poses, as it grows."""
     position, quat = ros_axes.poses_enu(recording)
-    posed = list(_posed(recording))
-    if not posed:
+    found = list(posed(recording))
+    if not found:
         return
-    period_ns = max(1, math.ceil((posed[-1][1] - posed[0][1]) / _NS_A_SECOND / PATH_MESSAGES)) * _NS_A_SECOND
-    stride = math.ceil(len(posed) / PATH_POSES)
+    period_ns = max(1, math.ceil((found[-1][1] - found[0][1]) / _NS_A_SECOND / PATH_MESSAGES)) * _NS_A_SECOND
+    stride = math.ceil(len(found) / PATH_POSES)
     poses: list[Any] = []
-    due_ns = posed[0][1]
-    for count, (i, ns) in enumerate(posed):
-        last = count == len(posed) - 1
+    due_ns = found[0][1]
+    for count, (i, ns) in enumerate(found):
+        last = count == len(found) - 1
         if count % stride == 0 or last:
             pose = messages.pose(position[i], quat[i])
             poses.append(messages.make("geometry_msgs/PoseStamped", header=messages.header(ns, MAP), pose=pose))
@@ -188,7 +172,7 @@ def _moving(recording: Recording, messages: Messages) -> Iterator[Entry]:
 
 def _goal(recording: Recording, messages: Messages) -> Iterator[Entry]:
     ns = _start_ns(recording)
-    yield Entry(ns, markers.goals(messages, ns, MAP, recording.goal, recording.waypoints))
+    yield Entry(ns, markers.goals(messages, ns, MAP, recording.goal, recording.waypoints, recording.target_up_m))
 
 
 def _hull(recording: Recording, messages: Messages) -> Iterator[Entry]:
@@ -200,5 +184,5 @@ def _gps(recording: Recording, messages: Messages) -> Iterator[Entry]:
     """Altitude is above still water: the height of the water above the ellipsoid is not known."""
     assert recording.reference_lon_lat_deg is not None
     lon, lat = ros_axes.lon_lat_deg(recording.north_m, recording.east_m, recording.reference_lon_lat_deg)
-    for i, ns in _posed(recording):
+    for i, ns in posed(recording):
         yield Entry(ns, messages.navsatfix(ns, BODY, lon[i], lat[i], -recording.down_m[i]))

@@ -111,7 +111,8 @@ def _flight_tiles(run: RunData) -> list[tuple[str, str]]:
         told = page.tile_text("tracking error, RMS", f"mean; {number_range(error.least, error.greatest, 'm', 2)}")
         items.append((with_unit(error.mean, "m", 2), told))
     if energy:
-        left = f"mean; least charge {percent(charge.least)}" if charge else "mean"
+        spent = number_range(energy.least, energy.greatest, "Wh", 2)
+        left = f"mean; least charge {percent(charge.least)}" if charge else f"mean; {spent}"
         items.append((with_unit(energy.mean, "Wh", 2), page.tile_text("energy of a trial", left)))
     return items
 

@@ -122,7 +122,14 @@ def _whisker(x: float, low: float, high: float, middle: float, told: str) -> str
     return f'<g>{stem}<circle class="point" cx="{x:.1f}" cy="{middle:.1f}" r="4"/>{svg.title(told)}</g>'
 
 
-def curve(points: Sequence[Point], x_label: str, y_label: str, share: bool = False, least: Sequence[Point] = ()) -> str:
+def curve(
+    points: Sequence[Point],
+    x_label: str,
+    y_label: str,
+    share: bool = False,
+    least: Sequence[Point] = (),
+    floor: float | None = 0.0,
+) -> str:
     """A line with its interval band over a varied value; `share`: fractions, in per cent; `least`: a second line."""
     width, height = 500.0, 270.0
     known = [p for p in points if math.isfinite(p.y)]
@@ -132,7 +139,7 @@ def curve(points: Sequence[Point], x_label: str, y_label: str, share: bool = Fal
         parts = svg.axis_y(y, 66.0, width - 14.0, y_label, {i / 5: f"{20 * i}\u202f%" for i in range(6)})
     else:
         shown = [v for p in (*points, *least) for v in (p.y, p.low, p.high)]
-        y = svg.Scale(*svg.padded(shown, 0.12, floor=0.0), 220.0, 12.0)
+        y = svg.Scale(*svg.padded(shown, 0.12, floor), 220.0, 12.0)
         parts = svg.axis_y(y, 66.0, width - 14.0, y_label)
     parts += x.drawn(220.0, 12.0, x_label)
     band = [p for p in known if math.isfinite(p.low) and math.isfinite(p.high)]

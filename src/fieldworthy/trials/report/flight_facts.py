@@ -39,11 +39,13 @@ def _air(run: RunData) -> str:
         parts[0] += f" {number(air['temperature_offset_k'])}\u202fK warmer"
     if air.get("elevation_m"):
         parts.append(f"ground {short(air['elevation_m'])}\u202fm above the sea")
-    if air.get("wind_speed_m_s"):
+    drawn = [name for name in run.table("randomize") if name.startswith("air.wind")]
+    if air.get("wind_speed_m_s") or drawn:
         shear = {"log": ", logarithmic with height", "power": ", a power of height"}.get(str(air.get("shear")), "")
+        speed, origin, height = (air.get(key, 0.0) for key in ("wind_speed_m_s", "wind_from_deg", "reference_height_m"))
         parts.append(
-            f"mean wind {short(air['wind_speed_m_s'])}\u202fm/s from {short(air.get('wind_from_deg', 0.0))} degrees at "
-            f"{short(air['reference_height_m'])}\u202fm{shear}"
+            f"mean wind {short(speed)}\u202fm/s from {short(origin)} degrees at {short(height)}\u202fm{shear}"
+            + (" (drawn anew for each trial)" if drawn else "")
         )
     if air.get("gusts"):
         parts.append(plural(len(air["gusts"]), "gust"))
@@ -90,8 +92,8 @@ def _tether(run: RunData) -> str:
     tether = run.table("tether")
     if not tether:
         return ""
-    place = f"north {short(tether['north_m'])}\u202fm, east {short(tether['east_m'])}\u202fm, {short(tether['up_m'])}\u202fm up"
-    return f"{short(tether['cable_length_m'])}\u202fm to {place}"
+    north, east, up = (f"{short(tether[name])}\u202fm" for name in ("north_m", "east_m", "up_m"))
+    return f"{short(tether['cable_length_m'])}\u202fm to north {north}, east {east}, {up} up"
 
 
 def _faults(run: RunData) -> str:

@@ -25,7 +25,7 @@ from fieldworthy.trials.report.overview import drawn_trials
 from fieldworthy.trials.report.panels import worst_first
 from fieldworthy.trials.report.style import outcome_css
 from fieldworthy.trials.report.text import DASH, esc, number, plural, short
-from fieldworthy.trials.report.time_chart import Line, time_chart, wrapped_deg
+from fieldworthy.trials.report.time_chart import HEADINGS, Line, time_chart, wrapped_deg
 from fieldworthy.trials.statistics import spread
 
 Array = NDArray[np.float64]
@@ -68,8 +68,9 @@ def _figures(run: RunData) -> str:
         rows.append([head, number(found.mean, metric.digits), interval, *cells, f"{found.n} of {len(values)}"])
     columns = ["", "Mean #", "95\u202f% of the mean #", "Least #", "Median #", "Greatest #", "Trials #"]
     caption = (
-        "One number a trial, over the whole trial, however it ended. The interval is Student's, of the mean; the last "
-        "column counts the trials that have the number."
+        "One number a trial, over the whole trial, however it ended. The interval is Student's, of the mean: with "
+        "few trials and an outlier it may reach past what is possible. The last column counts the trials that have "
+        "the number."
     )
     return f"<h2>Figures of the flights</h2>{page.figure(page.table(columns, rows), caption)}"
 
@@ -92,14 +93,14 @@ def _over_time(run: RunData, drawn: list[int], tracks: FlightTracks) -> str:
         ("Height", "Dashed: the heights asked for.", time_chart("height [m]", lines(_of("up_m")), _heights(places))),
         (
             "Tracking error",
-            "Distance from the leg, or from a target that is held once the approach to it has ended.",
+            "Distance from the legs, or from a target that is held once the approach to it has ended.",
             time_chart("tracking error [m]", lines(lambda t: tracking_error_m(t, places)), floor=0.0),
         ),
         ("Tilt", "", time_chart("tilt [deg]", lines(tilt_deg), floor=0.0)),
         (
             "Heading",
-            "Of the nose, clockwise from north.",
-            time_chart("heading [deg]", lines(lambda t: wrapped_deg(np.degrees(t["heading_rad"])))),
+            "Where the nose points.",
+            time_chart("heading", lines(lambda t: wrapped_deg(np.degrees(t["heading_rad"]))), names=HEADINGS),
         ),
         ("Speed", "Over ground.", time_chart("speed [m/s]", lines(speed_m_s), floor=0.0)),
         ("Airspeed", "", time_chart("airspeed [m/s]", lines(_from_second("airspeed_m_s")), floor=0.0)),
@@ -177,18 +178,19 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
     lines = [
         Line(t_s, wrapped_deg(np.degrees(track[name])), css, told) for name, css, told in headings if name in track
     ]
-    figures.append(page.figure(time_chart("heading [deg]", lines), "", "Heading"))
+    figures.append(page.figure(time_chart("heading", lines, names=HEADINGS), "", "Heading"))
     present = [name for name in _SURFACES if name in track]
     if present:
         lines = [
             Line(t_s, np.degrees(track[name]), styles[i], name.removesuffix("_rad")) for i, name in enumerate(present)
         ]
         figures.append(page.figure(time_chart("deflection [deg]", lines), "", "Surfaces"))
-        asked = np.where(track["cmd_way"] > 0.5, track["cmd_airspeed_m_s"], np.nan)
-        lines = [
-            Line(t_s[1:], track["airspeed_m_s"][1:], "part-0", "airspeed"),
-            Line(t_s, asked, "part-3", "asked for on wings"),
-        ]
+        # 0 asks for the vehicle's own cruise, which the tracks do not say.
+        on_wings = (track["cmd_way"] > 0.5) & (track["cmd_airspeed_m_s"] > 0.0)
+        asked = np.where(on_wings, track["cmd_airspeed_m_s"], np.nan)
+        lines = [Line(t_s[1:], track["airspeed_m_s"][1:], "part-0", "airspeed")]
+        if on_wings.any():
+            lines.append(Line(t_s, asked, "part-3", "asked for on wings"))
         figures.append(page.figure(time_chart("airspeed [m/s]", lines, floor=0.0), "", "Airspeed"))
     figures.append(
         page.figure(time_chart("current [A]", [Line(t_s, track["current_a"], "part-0")], floor=0.0), "", "Current")

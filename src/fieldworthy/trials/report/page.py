@@ -150,7 +150,8 @@ def _trials(run: dict[str, Any]) -> str:
 
 
 def _grouped(value: object) -> str:
-    return grouped(value) if isinstance(value, (int, float)) else ""
+    """A count in groups of three; nothing where there was nothing to count."""
+    return grouped(value) if isinstance(value, (int, float)) and value else ""
 
 
 def _time(run: dict[str, Any]) -> str:

@@ -12,8 +12,14 @@ from fieldworthy.trials.report.mapping import Bounds, MapFrame
 def targets(run: RunData, frame: MapFrame) -> tuple[list[str], list[str]]:
     """Start with its spread, waypoints in order, goal with its radius; and their names, which go above the tracks."""
     parts: list[str] = []
-    names: list[str] = []
+    named: dict[tuple[int, int], tuple[float, list[str]]] = {}
     labels = frame.width > 420.0
+
+    def name_at(x: float, y: float, radius: float, name: str) -> None:
+        """Names of one place go side by side, beside the largest of its circles."""
+        before, names = named.get((round(x), round(y)), (0.0, []))
+        named[round(x), round(y)] = max(radius, before), [*names, name]
+
     start = run.table("start")
     point = point_of(start)
     if point is not None:
@@ -29,7 +35,7 @@ def targets(run: RunData, frame: MapFrame) -> tuple[list[str], list[str]]:
         parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
         if labels:
             half = 0.5 * abs(y2 - y1 if frame.turned else x2 - x1)
-            names.append(_label(frame, x, y, half + 2.0, "start"))
+            name_at(x, y, half + 2.0, "start")
     goal = (run.table("goal"), "goal", "target")
     for place, name, css in (*((w, str(i), "target way") for i, w in enumerate(waypoints(run), 1)), goal):
         point = point_of(place)
@@ -41,8 +47,8 @@ def targets(run: RunData, frame: MapFrame) -> tuple[list[str], list[str]]:
         if name == "goal":
             parts.append(f'<path class="cross dot" d="M{x - 4:.1f} {y:.1f}h8m-4 -4v8" stroke="currentColor"/>')
         if labels:
-            names.append(_label(frame, x, y, max(radius, 3.0), name))
-    return parts, names
+            name_at(x, y, max(radius, 3.0), name)
+    return parts, [_label(frame, *place, radius, ", ".join(names)) for place, (radius, names) in named.items()]
 
 
 def area_bounds(run: RunData) -> Bounds | None:

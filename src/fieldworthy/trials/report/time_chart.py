@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fieldworthy.trials.report import svg
 from fieldworthy.trials.report.mapping import TOLERANCE
 from fieldworthy.trials.report.simplify import simplify
+from fieldworthy.trials.report.text import grouped, short
 
 Array = NDArray[np.float64]
 
@@ -48,7 +49,8 @@ def time_chart(
     if names:
         shown += list(names)
     y = svg.Scale(*svg.padded(shown, 0.08, floor), bottom, top)
-    parts = svg.axis_y(y, left, right, label, names)
+    marks = names or {value: _mark(value) for value in svg.ticks(y.low, y.high, 5)}
+    parts = svg.axis_y(y, left, right, label, marks)
     parts += svg.axis_x(x, bottom, top, "time [s]")
     parts += [svg.line(left, y(value), right, y(value), "level") for value, _ in levels]
     drawn, owners = [], []
@@ -68,11 +70,19 @@ def time_chart(
     return svg.drawing(width, height, f"{label} over time", parts, "chart pickable")
 
 
+HEADINGS = {-180.0: "S", -90.0: "W", 0.0: "N", 90.0: "E", 180.0: "S"}
+"""Ticks of an axis for `wrapped_deg`."""
+
+
 def wrapped_deg(values_deg: Array) -> Array:
     """Headings within 180 degrees of north, with a break where the line would cross the whole chart."""
     wrapped: Array = (values_deg + 180.0) % 360.0 - 180.0
     jumps = np.abs(np.diff(wrapped, prepend=wrapped[:1])) > 180.0
     return np.where(jumps, np.nan, wrapped)
+
+
+def _mark(value: float) -> str:
+    return grouped(value) if abs(value) >= 1e4 else short(value)
 
 
 def _ends(values: Array) -> list[float]:

@@ -28,9 +28,9 @@ def view_of(run: RunData) -> Bounds:
         point = point_of(place)
         if point is not None:
             # Flights go to points in open air: the whole of their radius belongs to the picture.
-            reach = float(place.get("radius_m", 0.0)) if run.flies else 0.0
-            north += [point[0] - reach, point[0] + reach]
-            east += [point[1] - reach, point[1] + reach]
+            radius = float(place.get("radius_m", 0.0)) if run.flies else 0.0
+            north += [point[0] - radius, point[0] + radius]
+            east += [point[1] - radius, point[1] + radius]
     inner = bounds_of_points(north or [0.0], east or [0.0])
     largest = max(inner.height_m, inner.width_m, 10.0)
     area = area_bounds(run)

@@ -120,7 +120,7 @@ def test_height_counts() -> None:
 
 @pytest.mark.parametrize("heading_rad", [0.0, 1.0, 3.1, -3.1])
 def test_attitude_error_is_the_angle_of_the_turn(heading_rad: float) -> None:
-    """2 deg about the body's own forward axis are 2 deg whatever the heading; headings either side of south are near."""
+    """2 deg about the forward axis are 2 deg whatever the heading; headings either side of south are near."""
     one = np.ones(3)
     rolled = {f"{b}{name}": value * one for b in ("", "believed_") for name, value in
               (("roll_rad", 0.2), ("pitch_rad", 0.3), ("heading_rad", heading_rad))}  # fmt: skip

@@ -228,12 +228,14 @@ def ends(result: Result, sample: int = -1) -> np.ndarray[Any, Any]:
     return np.array([result.tracks[name][:, sample] for name in ("north_m", "east_m", "up_m")], dtype=np.float64)
 
 
-def test_32_and_64_bits_stay_close_for_half_a_minute(folder: Path) -> None:
+@pytest.mark.parametrize("seconds", [5.0, pytest.param(30.0, marks=pytest.mark.slow)])
+def test_32_and_64_bits_stay_close(folder: Path, seconds: float) -> None:
     """On the estimate, in wind: the same noise in both. 32-bit rounding of a filter's 1e-7 is fed back, not summed."""
     wind = "[air]\nwind_speed_m_s = 4.0\nwind_from_deg = 300.0\n"
-    results = [fly(flight(folder, wind, overrides=(f"precision={bits}", "duration_s=30.0")), 3) for bits in PRECISIONS]
+    numbers = f"duration_s={seconds}"
+    results = [fly(flight(folder, wind, overrides=(f"precision={bits}", numbers)), 3) for bits in PRECISIONS]
     single, double = (np.array([r.tracks[n] for n in ("north_m", "east_m", "up_m")], np.float64) for r in results)
-    assert single.shape[-1] == 1501
+    assert single.shape[-1] == round(seconds * 50.0) + 1
     assert np.ptp(double[2]) > 2.5
     assert np.abs(single - double).max() < 0.02
 
@@ -241,8 +243,8 @@ def test_32_and_64_bits_stay_close_for_half_a_minute(folder: Path) -> None:
 def test_half_the_step_is_nearly_the_same_flight(folder: Path) -> None:
     """By the truth and without noise. The autopilot holds its output for a step, and its gains allow for that: first
     order in dt, so halving it again changes half as much. 5 cm of the climb to 3 m at 2 m/s are 25 ms."""
-    gust = "[air]\nwind_speed_m_s = 3.0\n[[air.gusts]]\nstart_s = 4.0\neast_m_s = 4.0\n"
-    common = ("control.navigation=truth", "precision=f64")
+    gust = "[air]\nwind_speed_m_s = 3.0\n[[air.gusts]]\nstart_s = 2.0\neast_m_s = 4.0\n"
+    common = ("control.navigation=truth", "precision=f64", "duration_s=4.0")
     flights = [
         fly(flight(folder, gust, overrides=(*common, f"dt_s={dt}"), name=f"dt{dt}"), 1) for dt in (0.002, 0.001, 0.0005)
     ]
@@ -376,7 +378,8 @@ def test_a_slow_link_delays_commands_by_whole_periods(folder: Path) -> None:
     common = ("control.controller=stepper:Stepper", "control.rate_hz=10.0", "control.navigation=truth",
               "start.up_m=3.0", "duration_s=6.0", "precision=f64")  # fmt: skip
     prompt, slow = (fly(flight(folder, text, overrides=common, name=f"link{len(text)}"), 1) for text in ("", fault))
-    onset = [result.t_s[np.argmax(result.tracks["up_m_s"][0] > 0.3)] for result in (prompt, slow)]
+    settled = prompt.t_s > 2.5  # with a full battery it rises at first, until the autopilot has learnt that
+    onset = [result.t_s[np.argmax(settled & (result.tracks["up_m_s"][0] > 0.1))] for result in (prompt, slow)]
     assert prompt.tracks["up_m"][0].max() > 4.5
     assert onset[1] - onset[0] == pytest.approx(0.5, abs=1e-6)
 

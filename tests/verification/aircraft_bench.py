@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 import drjit as dr
 import numpy as np
 from drjit.llvm.ad import Float64, UInt32
 
-from fieldworthy.catalog import load_entry
 from fieldworthy.control.autopilot import AutopilotOptions, AutopilotParameters, first_autopilot, steer
 from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.setpoint import Setpoint
 from fieldworthy.core.lanes import sqrt
-from fieldworthy.core.rigid_body import RigidBodyState
 from fieldworthy.core.struct import map_leaves
-from fieldworthy.core.vec import Vec3, dot, quat_identity
+from fieldworthy.core.vec import dot
 from fieldworthy.environment.air import AirSample
 from fieldworthy.vehicles.aircraft import (
     Actuators,
@@ -28,54 +25,27 @@ from fieldworthy.vehicles.aircraft import (
     aircraft_rates,
     aircraft_step,
 )
-from fieldworthy.vehicles.battery import first_battery
-from fieldworthy.vehicles.compose import EffectSwitches, Parts, compose
-from fieldworthy.vehicles.tether import LoadParameters
+from fieldworthy.verify.aircraft import (
+    DENSITY,
+    GRAVITY,
+    HOVER_RAD_S,
+    SMOOTH,
+    STILL,
+    air,
+    at_rest,
+    catalogue,
+    holding,
+    root,
+    vehicle,
+)
 
-GRAVITY, DENSITY = 9.80665, 1.225
-STILL = Vec3(0.0, 0.0, 0.0)
-HOVER_RAD_S = 6432.0 * 2.0 * math.pi / 60.0
-"""Of the 2 kg quadrotor of the flight robot document, section 8.28.5.1."""
-
-ALL_EFFECTS = {"rotor_drag": True, "flapping": True, "inflow": True, "gyroscopic": True}
+ALL_EFFECTS = SMOOTH
 """Everything of the air that has no kink in free flight."""
 
+__all__ = ["ALL_EFFECTS", "DENSITY", "GRAVITY", "HOVER_RAD_S", "STILL", "air", "at_rest", "catalogue", "holding",
+           "in_lanes", "on_floats", "piloted", "rates", "root", "setpoint", "truth", "vehicle"]  # fmt: skip
 
-@cache
-def catalogue(kind: str, name: str) -> dict[str, Any]:
-    values = load_entry(kind, name).values
-    return {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
-
-
-def vehicle(
-    name: str = "x500", dt_s: float = 0.001, load: LoadParameters | None = None, values: dict[str, Any] | None = None,
-    **effects: bool,
-) -> tuple[AircraftShape, AircraftParameters]:  # fmt: skip
-    """Composed of its catalogue file, with only the effects that are named, and some values changed."""
-    given = {**catalogue("aircraft", name), **(values or {})}
-    battery = catalogue("battery", given["battery"]) if "battery" in given else {}
-    off = dict.fromkeys(EffectSwitches.__dataclass_fields__, False)
-    return compose(given, EffectSwitches(**{**off, **effects}), Parts(battery, load), dt_s)
-
-
-def air(wind: Vec3 = STILL, gravity: float = GRAVITY, density: float = DENSITY) -> AirSample:
-    return AirSample(density, 101325.0, 288.15, wind, gravity)
-
-
-def at_rest(
-    shape: AircraftShape, p: AircraftParameters, speeds: float | tuple[float, ...] = 0.0, up_m: float = 100.0,
-    vel: Vec3 = STILL, rate: Vec3 = STILL, quat: Any = None,
-) -> AircraftState:  # fmt: skip
-    """Level with these rotor speeds, the battery full."""
-    body = RigidBodyState(Vec3(0.0, 0.0, -up_m), quat or quat_identity(), vel, rate)
-    turning = speeds if isinstance(speeds, tuple) else (speeds,) * len(p.rotors)
-    return AircraftState(body, turning, battery=first_battery() if shape.battery is not None else None)
-
-
-def holding(p: AircraftParameters, speeds: float | tuple[float, ...]) -> Actuators:
-    """Throttles at which rotors keep their speeds, at nominal voltage."""
-    turning = speeds if isinstance(speeds, tuple) else (speeds,) * len(p.rotors)
-    return Actuators(tuple(speed / rotor.speed_max_rad_s for speed, rotor in zip(turning, p.rotors, strict=True)))
+rates = aircraft_rates
 
 
 def on_floats(
@@ -112,21 +82,6 @@ def in_lanes(
     _, state = dr.while_loop((dr.zeros(UInt32, lanes), state), lambda tick, _: tick < steps, body)
     found = {name: np.asarray(values).reshape(-1, lanes) for name, values in log.items()}
     return map_leaves(np.asarray, state), found
-
-
-def rates(
-    shape: AircraftShape, p: AircraftParameters, state: AircraftState, command: Actuators, around: AirSample
-) -> AircraftState:
-    """`aircraft_rates`, under a short name."""
-    return aircraft_rates(shape, p, state, command, around)
-
-
-def root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function passes zero, by halving."""
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if f(middle) > 0.0 else (middle, high)
-    return 0.5 * (low + high)
 
 
 def piloted(

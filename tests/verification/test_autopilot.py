@@ -1,4 +1,4 @@
-"""The three autopilots on composed vehicles of the catalogue: the right rotors and surfaces, the right way, and there."""
+"""The three autopilots on composed vehicles of the catalogue: the right rotors and surfaces, the right way, there."""
 
 from __future__ import annotations
 

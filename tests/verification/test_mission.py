@@ -17,6 +17,7 @@ def readings(**values):
     base = {
         "t_s": 0.0, "period_s": PERIOD, "trial": 0, "north_m": 0.0, "east_m": 0.0, "up_m": 10.0, "north_m_s": 0.0,
         "east_m_s": 0.0, "up_m_s": 0.0, "roll_rad": 0.0, "pitch_rad": 0.0, "heading_rad": 0.0, "airspeed_m_s": 0.0,
+        "roll_rate_rad_s": 0.0, "pitch_rate_rad_s": 0.0, "yaw_rate_rad_s": 0.0,
         "target": 0, "target_north_m": 100.0, "target_east_m": 0.0, "target_up_m": 10.0, "target_speed_m_s": 6.0,
         "target_heading_rad": nan, "target_way": HOVER, "from_north_m": 0.0, "from_east_m": 0.0, "from_up_m": 10.0,
         "memory": dict(Mission.memory),
@@ -135,3 +136,14 @@ def test_follow_leg_is_a_projection():
         (k / 1e4 for k in range(10001)), key=lambda s: (s * 100 - 20) ** 2 + (s * 40 + 15) ** 2 + (s * 15 - 20) ** 2
     )
     assert (leg.north_m, leg.east_m, leg.up_m) == pytest.approx((100 * best, 40 * best, 10 + 15 * best), abs=0.02)
+
+
+def test_a_target_on_the_ground_is_landed_on():
+    """Low above it the descent is at one speed, with no height to stop at; beside it or high up it goes there first."""
+    lands = command(target_up_m=0.0, target_north_m=0.0, north_m=0.5, up_m=2.0, target_speed_m_s=0.0)
+    assert (lands.up_m, lands.up_m_s) == (2.0, -MissionParameters().landing_speed_m_s)
+    for elsewhere in ({"up_m": 8.0}, {"north_m": 20.0}, {"target_up_m": 1.0}, {"target_way": WING}):
+        c = command(**{"target_up_m": 0.0, "target_north_m": 0.0, "north_m": 0.5, "up_m": 2.0, "target_speed_m_s": 0.0}
+                    | elsewhere)  # fmt: skip
+        assert c.up_m_s == 0.0
+        assert c.up_m == pytest.approx(elsewhere.get("target_up_m", 0.0))

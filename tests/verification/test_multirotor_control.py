@@ -1,6 +1,7 @@
 """The whole cascade in closed loop on a quadrotor with motor lag: steps, disturbances, recoveries, other vehicles."""
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import flight_rig as rig
@@ -132,3 +133,30 @@ def test_a_lane_is_the_float_flight():
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: f"{check.model}: {check.law}")
 def test_verification_table(check):
     assert check.holds(check.got()), f"{check.got()} instead of {check.expected}"
+
+
+def test_standing_it_asks_for_no_moment_and_integrates_nothing():
+    """Leaning on uneven ground, in a wind, turned away from its heading: none of it is the autopilot's to mend."""
+    options, state = rig.MultirotorOptions(), rig.start_state(0.2, quat_from_euler_zyx(0.1, -0.1, 1.0))
+    memory = rig.first_multirotor_state(options, rig.truth(state), 0.0)
+    target = rig.setpoint(north_m=5.0, up_m=0.2)
+    for _ in range(500):
+        thrusts, memory, report = rig.multirotor_control(options, GAINS, target, rig.truth(state), memory, DT)
+    assert tuple(report.moment_frd_n_m) == (0.0, 0.0, 0.0)
+    assert thrusts == pytest.approx([share.thrust_min_n for share in GAINS.shares])
+    assert tuple(memory.attitude.rate_error_rad) == (0.0, 0.0, 0.0)
+    assert tuple(memory.position.disturbance_ned_m_s2) == (0.0, 0.0, 0.0)
+    assert report.saturation_margin == 0.5
+
+
+def test_the_nose_gives_way_where_little_yaw_is_granted():
+    """A tail that turns into the wind with more than its share keeps roll and pitch within their range."""
+    options, state = rig.MultirotorOptions(), rig.start_state(10.0, quat_from_euler_zyx(0.0, 0.0, 2.0))
+    memory = rig.first_multirotor_state(options, rig.truth(state))
+    asked = [
+        rig.multirotor_control(options, replace(GAINS, yaw_max_n_m=most), rig.setpoint(up_m=10.0), rig.truth(state),
+                               memory, DT)[2].moment_frd_n_m.z
+        for most in (1e6, 0.05)
+    ]  # fmt: skip
+    assert asked[0] < -0.05
+    assert asked[1] == -0.05

@@ -43,7 +43,7 @@ WINGS = ("cruise_airspeed_m_s", "airspeed_min_m_s", "airspeed_max_m_s", "surface
 """What a vehicle with wings needs besides."""
 
 OPTIONAL = (
-    *WORDS, *LISTS, "inertia_xz_kg_m2", "avionics_power_w", "rotor_lifts", *ROTOR_VALUES, *MOTOR_VALUES, *AERO, *WINGS,
+    *WORDS, *LISTS, "inertia_xz_kg_m2", "avionics_power_w", *ROTOR_VALUES, *MOTOR_VALUES, *AERO, *WINGS,
     "surface_lag_s", *(f"surface_{name}_max_rad" for name in SURFACES), *field_names(PropwashParameters, "wash_"),
     "gear_deflection_m", "gear_damping_ratio", "gear_friction", "speed_max_m_s", "climb_max_m_s", "descent_max_m_s",
     "tilt_max_deg", "bank_max_deg", "pitch_max_deg", "autopilot_softness", "blend_airspeed_m_s",

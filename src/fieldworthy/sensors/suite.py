@@ -70,6 +70,7 @@ _LINK = {"latency_s": 0.0, "jitter_s": 0.0, "clock_offset_s": 0.0, "clock_drift_
 _PLACE = {"pos_frd_m": [0.0, 0.0, 0.0]}
 _TURNED = {"mounting_deg": [0.0, 0.0, 0.0]}
 _USUAL: dict[str, dict[str, Any]] = {
+    "battery": {"capacity_factor": 1.0, "resistance_factor": 1.0, "weak_cell_factor": 1.0, "ambient_k": 298.15},
     "imu": {**_PLACE, **_TURNED},
     "gnss": {**_LINK, **_PLACE, "outage_start_s": 1e9, "outage_end_s": 1e9, "sky_hidden": 1.0},
     "barometer": {**_LINK, "wash_coefficient": 0.0},
@@ -80,5 +81,5 @@ _USUAL: dict[str, dict[str, Any]] = {
 
 
 def usual_device_values(kind: str) -> dict[str, Any]:
-    """What may be set of a device although its catalogue file says nothing of it: its link, its place, its mounting."""
+    """What may be set of a device or battery although its catalogue file says nothing of it: link, place, age."""
     return _USUAL.get(kind, {})

@@ -1,57 +1,33 @@
-"""What the devices of a flying robot have said, taken from its state while a trial is flown again."""
+"""What the devices of a flying robot have said, sample by sample, while a trial is flown again."""
 
 from __future__ import annotations
-
-from dataclasses import fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fieldworthy.core.vec import Vec3
-from fieldworthy.world import State, World
+from fieldworthy.world import State
 
-_AXES = {"ned": ("north", "east", "down"), "frd": ("forward", "right", "down")}
-
-
-def heard(world: World, state: State) -> dict[str, dict[str, float]]:
-    """By device: its newest reading that has arrived, of the first lane; without devices that have not been heard."""
-    flight = world.vehicle_shape().tree(state.vehicle)
-    found = {}
-    for name, device in flight.devices.items():
-        newest = device.mailbox.newest
-        if _number(device.mailbox.arrived) < 0.5:
-            continue
-        found[name] = {"stamp_s": _number(newest.stamp_s), **_plain(newest.value)}
-    return found
+Said = dict[str, dict[str, float]]
+"""Numbers of one reading by device, then by name, `stamp_s` among them."""
 
 
-def columns(said: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """By device and value, each (samples,); NaN before the first reading was heard."""
+def heard(state: State) -> Said:
+    """Each device's newest reading that has arrived, of the first lane; without devices that have not been heard."""
+    said = {
+        device: {name: float(np.asarray(value).reshape(-1)[0]) for name, value in values.items()}
+        for device, values in state.sights.heard.items()
+    }
+    # Before anything arrives a stamp lies before all time, but for the inertial unit: it has nothing at tick 0.
+    return {device: values for device, values in said.items() if values["stamp_s"] >= -1e5 and state.tick > 0}
+
+
+def columns(said: list[Said]) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """By device and name, each (samples,); NaN before the first reading was heard."""
     names: dict[str, dict[str, None]] = {}
     for sample in said:
         for device, values in sample.items():
             names.setdefault(device, {}).update(dict.fromkeys(values))
     return {
-        device: {key: np.array([sample.get(device, {}).get(key, np.nan) for sample in said]) for key in keys}
-        for device, keys in names.items()
+        device: {name: np.array([sample.get(device, {}).get(name, np.nan) for sample in said]) for name in known}
+        for device, known in names.items()
     }
-
-
-def _plain(reading: Any) -> dict[str, float]:
-    """A reading's numbers by name: `pos_ned_m` becomes `pos_north_m`, `pos_east_m`, `pos_down_m`."""
-    found = {}
-    for field in fields(reading):
-        value = getattr(reading, field.name)
-        if not isinstance(value, Vec3):
-            found[field.name] = _number(value)
-            continue
-        stem, frame = next((s, f) for f in _AXES for s, sep, _ in [field.name.partition(f"_{f}_")] if sep)
-        unit = field.name.removeprefix(f"{stem}_{frame}_")
-        for axis, part in zip(_AXES[frame], value, strict=True):
-            found[f"{stem}_{axis}_{unit}"] = _number(part)
-    return found
-
-
-def _number(lanes: Any) -> float:
-    return float(np.asarray(lanes).reshape(-1)[0])

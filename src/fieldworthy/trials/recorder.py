@@ -19,7 +19,7 @@ from fieldworthy.core.vec import quat_from_euler_zyx
 from fieldworthy.scenario.build import build
 from fieldworthy.scenario.schema import LidarConfig, Scenario
 from fieldworthy.sensors.scan import to_numpy
-from fieldworthy.trials.device_log import columns, heard
+from fieldworthy.trials.device_log import Said, columns, heard
 from fieldworthy.trials.reasons import reason
 from fieldworthy.trials.record import Cloud, Flight, Recording, write_csv, write_mcap
 from fieldworthy.world import OUTCOMES, Frame, State, World, start, step
@@ -39,7 +39,7 @@ def record(
     eye = build(scenario, [trial], full_sweep=True).world if lidar is not None else None
     frames: list[Frame] = []
     clouds: list[Cloud] = []
-    said: list[dict[str, dict[str, float]]] = []
+    said: list[Said] = []
     state = start(world)
 
     def look_around() -> None:
@@ -50,7 +50,7 @@ def record(
     while not int(np.asarray(state.standing.outcome)[0]):
         look_around()
         if flies:
-            said.append(heard(world, state))
+            said.append(heard(state))
         state, frame = step(world, state)
         frames.append(frame)
         if progress is not None:
@@ -59,7 +59,7 @@ def record(
     end_tick = int(np.asarray(state.standing.end_tick)[0])
     frames.append(replace(frame_of(world, state), t_s=end_tick * world.timing.dt_s))
     if flies:
-        said.append(heard(world, state))
+        said.append(heard(state))
     if end_tick == state.tick:
         look_around()
     outcome = OUTCOMES[int(np.asarray(state.standing.outcome)[0])]
@@ -152,7 +152,7 @@ _IN_POSE = ("north_m", "east_m", "up_m", "roll_rad", "pitch_rad", "heading_rad",
 """Tracks that a Recording has in another form."""
 
 
-def _flight(scenario: Scenario, frames: list[Frame], said: list[dict[str, dict[str, float]]]) -> Flight:
+def _flight(scenario: Scenario, frames: list[Frame], said: list[Said]) -> Flight:
     names = [name for name in frames[0].values if name not in _IN_POSE and "." not in name]
     tracks = {name: _column(frames, name) for name in names}
     return Flight(tracks=tracks, devices=columns(said), elevation_m=scenario.air.elevation_m)

@@ -13,7 +13,8 @@ from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.verify.check import Check
 
 TOPICS = (
-    "integrators", "engine", "boat", "rotors", "aerodynamics", "air", "energy_contact", "sensors", "control", "guidance"
+    "integrators", "engine", "boat", "rotors", "aerodynamics", "air", "energy_contact", "sensors", "control",
+    "guidance", "aircraft",
 )  # fmt: skip
 """Modules of this package, each with CHECKS; imported when asked for, in the order in which they are shown."""
 

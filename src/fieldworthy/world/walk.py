@@ -141,7 +141,8 @@ def frame_of(world: World, state: State) -> Frame:
 
 def _true_motion(state: State) -> dict[str, NDArray[Any]]:
     """What can be seen of the vehicle: copies, the kernels' memory is nobody's to write."""
-    return {name: own_copy(values) for name, values in state.sights.seen.items()}
+    # A constant comes out of a kernel as wide as the lanes were when it was first seen: a level boat's height, say.
+    return {name: own_copy(values)[: state.lanes] for name, values in state.sights.seen.items()}
 
 
 def _sense(world: World, state: State) -> State:

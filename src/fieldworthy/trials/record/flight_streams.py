@@ -65,8 +65,8 @@ def _device(recording: Recording, flight: Flight, messages: Messages, name: str)
 
     if name == "gnss":
         fix = values["fix"]
-        position = [values["pos_north_m"], values["pos_east_m"], -values["pos_down_m"]]
-        velocity = [values["vel_north_m_s"], values["vel_east_m_s"], -values["vel_down_m_s"]]
+        position = [values[f"{axis}_m"] for axis in ("north", "east", "up")]
+        velocity = [values[f"{axis}_m_s"] for axis in ("north", "east", "up")]
         out = [
             heard("/gnss/position", "geometry_msgs/PointStamped", _point(messages, *position), fix),
             heard("/gnss/velocity", "geometry_msgs/Vector3Stamped", _vector(messages, *velocity), fix),
@@ -74,6 +74,8 @@ def _device(recording: Recording, flight: Flight, messages: Messages, name: str)
         if recording.reference_lon_lat_deg is not None:
             out.append(heard("/gps", "sensor_msgs/NavSatFix", _fix(recording, flight, messages, values), fix))
         return out
+    if name == "imu":
+        return [heard("/imu", "sensor_msgs/Imu", _inertial(messages, values))]
     if name == "barometer":
         pressure = values["pressure_pa"]
 
@@ -85,7 +87,7 @@ def _device(recording: Recording, flight: Flight, messages: Messages, name: str)
 
         return [heard("/barometer", "sensor_msgs/FluidPressure", barometer)]
     if name == "magnetometer":
-        forward, right, down = (values[f"field_{axis}_t"] for axis in ("forward", "right", "down"))
+        forward, right, down = (values[f"field_{axis}_t"] for axis in "xyz")
 
         def magnetometer(i: int, ns: int) -> Any:
             return messages.make(
@@ -196,13 +198,31 @@ def _battery(flight: Flight, messages: Messages) -> Make:
     return make
 
 
+def _inertial(messages: Messages, values: Mapping[str, Floats]) -> Make:
+    """The newest sample at each command; a first covariance of -1: the unit says nothing of its attitude."""
+    rate = np.column_stack([values[f"rate_{axis}_rad_s"] for axis in "xyz"])
+    force = np.column_stack([values[f"specific_force_{axis}_m_s2"] for axis in "xyz"])
+    rate_flu, force_flu = ros_axes.flu(rate), ros_axes.flu(force)
+    nothing = np.array([-1.0, *[0.0] * 8])
+
+    def make(i: int, ns: int) -> Any:
+        return messages.make(
+            "sensor_msgs/Imu", header=messages.header(ns, BODY), orientation=messages.quaternion((1.0, 0.0, 0.0, 0.0)),
+            orientation_covariance=nothing, angular_velocity=messages.vector(rate_flu[i]),
+            angular_velocity_covariance=np.zeros(9), linear_acceleration=messages.vector(force_flu[i]),
+            linear_acceleration_covariance=np.zeros(9),
+        )  # fmt: skip
+
+    return make
+
+
 def _fix(recording: Recording, flight: Flight, messages: Messages, values: Mapping[str, Floats]) -> Make:
     """Altitude is above the sea: the height of the sea above the ellipsoid is not known."""
     assert recording.reference_lon_lat_deg is not None
-    known = np.isfinite(values["pos_north_m"])
-    north, east = (np.where(known, values[f"pos_{axis}_m"], 0.0) for axis in ("north", "east"))
+    known = np.isfinite(values["north_m"])
+    north, east = (np.where(known, values[f"{axis}_m"], 0.0) for axis in ("north", "east"))
     lon, lat = ros_axes.lon_lat_deg(north, east, recording.reference_lon_lat_deg)
-    altitude = flight.elevation_m - values["pos_down_m"]
+    altitude = flight.elevation_m + values["up_m"]
     return lambda i, ns: messages.navsatfix(ns, BODY, lon[i], lat[i], altitude[i])
 
 

@@ -18,6 +18,7 @@ from fieldworthy.trials.campaign import fly
 from fieldworthy.trials.record import Flight, Recording
 from fieldworthy.trials.recorder import record, write_recording
 from fieldworthy.trials.result import Result
+from fieldworthy.trials.save import save
 
 mcap_reader = pytest.importorskip("mcap.reader")
 mcap_ros2 = pytest.importorskip("mcap_ros2.decoder")
@@ -157,3 +158,30 @@ def test_arrays_of_another_length_are_refused(tmp_path: Path) -> None:
         Recording(**whole, flight=Flight(tracks={"margin": np.zeros(3)}))
     with pytest.raises(FieldworthyError, match="cmd_surge_m_s has shape"):
         Recording(**whole)
+
+
+THROTTLES = """
+import fieldworthy as fw
+
+class Lift:
+    reads_deg = None
+
+    def command(self, readings, parameters):
+        return fw.Actuation(throttle=(0.7, 0.7, 0.7, 0.6))
+"""
+
+
+def test_a_controller_of_actuators_is_recorded_and_reported(tmp_path: Path) -> None:
+    """There is no setpoint then: each throttle is a topic of its own, and the page has them in the place of one."""
+    (tmp_path / "lift_plug.py").write_text(THROTTLES)
+    control = '[control]\ncontroller = "lift_plug:Lift"\ncommands = "actuators"\n'
+    path = tmp_path / "lift.toml"
+    path.write_text(SCENARIO.replace("duration_s = 8.0", "duration_s = 2.0") + control)
+    scenario = load(path)
+    mcap, _ = write_recording(record(scenario, 0, {}), tmp_path)
+    topics = read(mcap)
+    assert topics["/command/throttle_3"][5][1].data == pytest.approx(0.6)
+    assert "/setpoint/pose" not in topics
+    page = (save(fly(scenario), tmp_path / "run", "a test") / "report.html").read_text()
+    assert "Throttles" in page
+    assert "no autopilot: the controller commands throttles and surfaces" in page

@@ -97,6 +97,11 @@ BAD_PLANES: dict[str, tuple[dict[str, Any], str, str]] = {
     "wash of no rotor": ({"wash_pairs": [[3, 1], [0, 2]]}, "wash_pairs: rotor 3 of [3, 1]", "0 to 0"),
     "wash of no surface": ({"wash_pairs": [[0, 1], [0, 3]]}, "wash_pairs: surface 3 of [0, 3]",
                            "0 aileron, 1 elevator, 2 rudder"),
+    "table": ({"aero_table_alpha_deg": [-180, 0, 180], "aero_table_beta_deg": [-90, 90],
+               "aero_table_cl": [[0, 0], [1, 1]]},
+              "aero_table_cl: 2 entries where the axis has 3", "a list of 3"),
+    "table without an axis": ({"aero_table_alpha_deg": [-180, 0, 180]}, "aero_table_beta_deg is missing", "axes"),
+    "propeller's wash": ({"wash_inner_m": 0.5}, "wash_inner_m is not below wash_outer_m", "the near edge first"),
     "speeds": ({"airspeed_min_m_s": 30.0}, "airspeed_min_m_s = 30, cruise_airspeed_m_s = 25, airspeed_max_m_s = 35",
                "rising"),
     "nothing pushes": ({"rotor_axis": [[0.0, 0.0, -1.0]]}, "no rotor pushes forward", "rotor_axis = [1, 0, 0]"),
@@ -437,7 +442,7 @@ def test_a_flight_with_everything_survives_being_written_and_read(folder: Path) 
         HEAD + GOAL
         + 'hold_s = 3.0\nspeed_m_s = 2.0\nheading_deg = 30.0\nway = "hover"\n'
         "[start]\nup_m = 3.0\ncharge = 0.8\nspread_heading_deg = 20.0\n"
-        "[air]\nwind_speed_kt = 8.0\nwind_from_deg = 20.0\nshear = \"power\"\nceiling_up_m = 20.0\n"
+        "[air]\nwind_speed_kt = 8.0\nwind_from_deg = 20.0\nshear = \"power\"\nroof_up_m = 20.0\n"
         '[air.turbulence]\nmodel = "von-karman"\nspecification = "mil-hdbk-1797"\n'
         "[[air.gusts]]\nstart_s = 2.0\nup_m_s = 1.0\n"
         "[effects]\nflapping = true\nceiling_effect = true\nbattery_heat = true\n"

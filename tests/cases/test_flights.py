@@ -125,7 +125,7 @@ def test_waypoints_by_truth_and_by_estimate(vehicle: str, navigation: str) -> No
 def test_every_effect_at_once() -> None:
     result = flown(
         "quad-waypoints", effects__flapping=True, effects__vibration=True, effects__battery_heat=True,
-        effects__wall_effect=True, effects__ceiling_effect=True, air__wall_north_m=34.0, air__ceiling_up_m=20.0,
+        effects__wall_effect=True, effects__ceiling_effect=True, air__wall_north_m=34.0, air__roof_up_m=20.0,
     )  # fmt: skip
     assert list(result.outcome) == ["goal", "goal"], list(result.why)
 

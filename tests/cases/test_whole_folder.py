@@ -44,8 +44,9 @@ def no_flying(monkeypatch: pytest.MonkeyPatch) -> None:
     def fly(*_: Any, **__: Any) -> None:
         raise AssertionError("it was flown")
 
-    monkeypatch.setattr(campaign, "fly", fly)
+    # The sweep first: were it imported only now, it would take the stand-in for the real one, for ever.
     monkeypatch.setattr("fieldworthy.trials.sweep.fly", fly)
+    monkeypatch.setattr(campaign, "fly", fly)
 
 
 def full(_: Path) -> None:

@@ -67,7 +67,7 @@ def navigation(options):
         state = nav.correct_baro(p, state, 2.0 * x[15], x[13] > 0.2)
         state = nav.correct_mag(p, state, Vec3(0.5 + 0.3 * x[12], 0.3 * x[13], 0.8 + 0.1 * x[11]), 0.05, x[15] > 0.0)
         state = nav.correct_airspeed(p, state, 10.0 + x[14], x[12] > 0.0)
-        return state, nav.level_attitude(force, Vec3(0.5, x[13], 0.8), 0.1)
+        return state, nav.level_attitude(force, x[13])
 
     return law
 

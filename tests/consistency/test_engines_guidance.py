@@ -16,13 +16,13 @@ from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.l1 import PlaneMotion, l1_steer
 from fieldworthy.control.multirotor import MultirotorOptions
 from fieldworthy.control.multirotor_gains import default_gains
+from fieldworthy.control.position import approach_speed_per_m
 from fieldworthy.control.tecs import TecsState, tecs_control
 from fieldworthy.control.vtol import VtolParameters, VtolState, next_vtol
 from fieldworthy.control.vtol_autopilot import VtolAutopilotParameters, first_vtol_autopilot, vtol_control
 from fieldworthy.core.lanes import select
 from fieldworthy.core.struct import leaves
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
-from fieldworthy.guidance.mission import braking_speed_m_s
 
 LANES = 96
 INPUTS = np.random.default_rng(8).uniform(-1.0, 1.0, size=(14, LANES))
@@ -74,7 +74,7 @@ LAWS = {
         CHANGE, setpoint_of(x), estimate_of(x), VtolState(phase_of(x), 10.0 + 8.0 * x[11], 0.5, 0.0), 0.02
     ),
     "quadplane": quadplane,
-    "braking": lambda x: braking_speed_m_s(20.0 * x[0], 0.8, 1.0 + 0.5 * x[1]),
+    "braking": lambda x: approach_speed_per_m(20.0 * x[0] * x[0], 0.8, 1.0 + 0.5 * x[1]),
 }  # fmt: skip
 
 

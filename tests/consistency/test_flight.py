@@ -251,7 +251,7 @@ def test_half_the_step_is_nearly_the_same_flight(folder: Path) -> None:
     whole, half, quarter = (
         np.array([result.tracks[name][0] for name in ("north_m", "east_m", "up_m")]) for result in flights
     )
-    assert np.ptp(half[1]) > 0.2, "the gust must move it"
+    assert np.ptp(half[1]) > 0.1, "the gust must move it"
     first, second = np.abs(whole - half).max(), np.abs(half - quarter).max()
     assert first < 0.08
     assert first / second == pytest.approx(2.0, abs=0.3)
@@ -293,7 +293,7 @@ def test_fixes_arrive_with_their_latency_and_tell_of_the_time_of_their_stamp(fol
 
     rows = np.array(walk(case, 1, 200, see))
     t = np.arange(1, 201) * 0.02
-    last = t - 0.002 + 1e-9  # the last tick that was flown
+    last = t + 1e-9  # the tick that was sensed last
     expected = np.floor((last - 0.12) / 0.2) * 0.2
     heard = last >= 0.12
     assert rows[heard, 0] == pytest.approx(expected[heard], abs=1e-9)
@@ -354,7 +354,7 @@ def test_noise_of_a_standing_imu_is_the_catalogue_s_at_any_step(folder: Path, dt
 
     def see(world: World, state: Any) -> Any:
         flying = flown_state(world, state)
-        rate, vel = flying.believed.rate_frd_rad_s, flying.believed.vel_ned_m_s
+        rate, vel = flying.filter.rate_frd_rad_s, flying.filter.vel_ned_m_s
         return np.array(
             [np.asarray(x) for x in (rate.x, rate.y, rate.z, vel.x, vel.y, flying.motion.body.rate_frd_rad_s.x)]
         )

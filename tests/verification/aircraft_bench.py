@@ -25,7 +25,7 @@ from fieldworthy.vehicles.aircraft import (
     aircraft_rates,
     aircraft_step,
 )
-from fieldworthy.verify.aircraft import (
+from fieldworthy.verify.composed import (
     DENSITY,
     GRAVITY,
     HOVER_RAD_S,

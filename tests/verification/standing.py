@@ -1,12 +1,9 @@
-"""The reference quadrotor (2 kg) on four feet, stepped by RK4: shared by the tests of contact and of grip."""
-
-from dataclasses import dataclass
+"""The reference quadrotor (2 kg) on four feet, stepped by RK4."""
 
 from fieldworthy.core.integrate import rk4
 from fieldworthy.core.rigid_body import RigidBodyState, normalised_step, rigid_body_rates
-from fieldworthy.core.vec import Quat, Vec3, quat_identity, rotate
+from fieldworthy.core.vec import Quat, Vec3, quat_from_euler_zyx, quat_identity, rotate
 from fieldworthy.vehicles.contact import contact_wrench
-from fieldworthy.vehicles.contact_grip import gripping_wrench
 from fieldworthy.vehicles.landing_gear import landing_gear
 
 G = 9.80665
@@ -25,14 +22,8 @@ def body(z_m=REST_Z_M, quat=None, vel=(0.0, 0.0, 0.0), rate=(0.0, 0.0, 0.0)):
     return RigidBodyState(Vec3(0.0, 0.0, z_m), quat or quat_identity(), Vec3(*vel), Vec3(*rate))
 
 
-@dataclass
-class Gripping:
-    body: RigidBodyState
-    grips: tuple
-
-
 def stand(points, state, seconds, side_n=0.0, dt_s=1e-3, gravity=G):
-    """The body after a time on feet with memoryless friction, a steady force pushing it north."""
+    """The body after a time on its feet, a steady force pushing it north."""
 
     def rate(s):
         wrench = contact_wrench(points, s.pos_ned_m, s.quat_ned_from_frd, s.vel_ned_m_s, s.rate_frd_rad_s, 0.0)
@@ -44,23 +35,5 @@ def stand(points, state, seconds, side_n=0.0, dt_s=1e-3, gravity=G):
     return state
 
 
-def grip(points, state, seconds, side_n=0.0, dt_s=1e-3):
-    """The same on gripping feet."""
-
-    def rate(s):
-        b = s.body
-        wrench, grips = gripping_wrench(
-            points, s.grips, b.pos_ned_m, b.quat_ned_from_frd, b.vel_ned_m_s, b.rate_frd_rad_s, 0.0
-        )
-        force = rotate(b.quat_ned_from_frd, wrench.force_frd_n) + Vec3(side_n, 0.0, MASS_KG * G)
-        return Gripping(rigid_body_rates(b, force, wrench.moment_frd_n_m, MASS_KG, INERTIA_KG_M2), grips)
-
-    for _ in range(round(seconds / dt_s)):
-        state = normalised_step(rk4, rate, state, dt_s)
-    return state
-
-
 def tilted() -> Quat:
-    from fieldworthy.core.vec import quat_from_euler_zyx
-
     return quat_from_euler_zyx(0.08, -0.05, 0.4)

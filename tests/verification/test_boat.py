@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fieldworthy.core.constants import SEA_LEVEL_DENSITY_KG_M3
 from fieldworthy.core.integrate import rk4
-from fieldworthy.environment.sea import AIR_DENSITY_KG_M3, Sea
+from fieldworthy.environment.sea import Sea
 from fieldworthy.vehicles.boat import BoatCommand, BoatParameters, BoatState, boat_rates
 
 CALM = Sea(0.0, 0.0, 0.0, 0.0)
@@ -206,7 +207,7 @@ def test_wind_drift_is_where_the_wind_force_equals_the_drag():
     assert 0.1 < drift < 1.0
     force = 0.5 * 1.225 * 0.9 * 3.5 * (10.0 - drift) ** 2
     assert force == pytest.approx(800.0 * drift + 900.0 * drift**2, rel=1e-6)
-    assert AIR_DENSITY_KG_M3 == 1.225  # ISA sea level
+    assert SEA_LEVEL_DENSITY_KG_M3 == 1.225  # ISA sea level
 
 
 def test_wind_pushes_where_it_blows_and_turns_by_its_coefficient():

@@ -10,8 +10,8 @@ from standing import INERTIA_KG_M2, MASS_KG, REST_Z_M, G, body, gear, stand, til
 
 from fieldworthy.core.integrate import rk4
 from fieldworthy.core.struct import leaves
-from fieldworthy.core.vec import Quat, Vec3, euler_zyx_from_quat, norm, quat_normalize
-from fieldworthy.vehicles.contact import ContactPoint, contact_wrench, ground_force, lowest_point_up_m
+from fieldworthy.core.vec import Quat, Vec3, euler_zyx_from_quat, norm, quat_normalize, rotate
+from fieldworthy.vehicles.contact import ContactPoint, contact_wrench, ground_force
 from fieldworthy.vehicles.landing_gear import rk4_growth
 
 
@@ -90,8 +90,8 @@ def test_a_tilted_body_feels_the_foot_that_touches():
     """Only the front right foot in the ground: nose up moment about y, roll to the left."""
     points = gear(friction=0.0)
     quat = quat_normalize(Quat(1.0, 0.05, -0.05, 0.0))  # right wing down, nose down
-    lowest = lowest_point_up_m(points, Vec3(0.0, 0.0, 0.0), quat)
-    z = lowest + 0.002
+    # Positive down: the lowest foot has the largest of these.
+    z = 0.002 - max(rotate(quat, point.pos_frd_m).z for point in points)
     wrench = contact_wrench(points, Vec3(0.0, 0.0, z), quat, Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), 0.0)
     load = points[0].stiffness_n_m * 0.002
     assert norm(wrench.force_frd_n) == pytest.approx(load, rel=1e-9)
@@ -135,8 +135,7 @@ def test_engines_agree():
     def law(x):
         quat = quat_normalize(Quat(1.0, 0.1 * x[0], 0.1 * x[1], x[2]))
         pos = Vec3(x[3], x[4], REST_Z_M + 0.02 * x[5])
-        wrench = contact_wrench(points, pos, quat, Vec3(x[6], x[7], x[8]), Vec3(x[9], x[0], x[1]), 0.0)
-        return wrench, lowest_point_up_m(points, pos, quat)
+        return contact_wrench(points, pos, quat, Vec3(x[6], x[7], x[8]), Vec3(x[9], x[0], x[1]), 0.0)
 
     floats = np.array([leaves(law([float(v) for v in column])) for column in inputs.T]).T
     assert (floats[2] < -1.0).mean() > 0.3, "some stand"

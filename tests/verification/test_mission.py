@@ -7,8 +7,9 @@ import pytest
 from drjit.llvm.ad import Float64
 
 from fieldworthy.control.flight_readings import FlightReadings
+from fieldworthy.control.position import approach_speed_per_m
 from fieldworthy.control.setpoint import HOVER, WING
-from fieldworthy.guidance.mission import Mission, MissionParameters, braking_speed_m_s, follow_leg
+from fieldworthy.guidance.mission import Mission, MissionParameters, follow_leg
 
 PERIOD = 0.1
 
@@ -55,7 +56,7 @@ def test_braking_keeps_its_deceleration_and_ends_without_a_jump(brake):
     """A point that moves at exactly this speed: deceleration never above the limit, at the limit from far away."""
     distance, dt, speeds = 80.0, 1e-3, []
     for _ in range(60000):
-        speeds.append(braking_speed_m_s(distance, 0.8, brake))
+        speeds.append(distance * approach_speed_per_m(distance, 0.8, brake))
         distance -= dt * speeds[-1]
     deceleration = -np.diff(speeds) / dt
     assert deceleration.max() == pytest.approx(brake, rel=2e-3)

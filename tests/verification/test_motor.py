@@ -60,7 +60,8 @@ def test_curves_do_what_their_names_say():
         assert at(options.curve, 7.0) == at(options.curve, 1.0)
     idling = replace(ROTOR, speed_min_rad_s=150.0)
     for options in CURVES:
-        assert commanded_speed_rad_s(options, MOTOR, idling, 0.0, 14.8) == 150.0
+        assert commanded_speed_rad_s(options, MOTOR, idling, 0.01, 14.8) == 150.0
+        assert commanded_speed_rad_s(options, MOTOR, idling, 0.0, 14.8) == 0.0, "a motor without throttle stands"
 
 
 @pytest.mark.parametrize("options", CURVES)

@@ -16,7 +16,7 @@ from fieldworthy.verify.check import Check
 from fieldworthy.verify.table import TOPICS, Outcome, Row, all_rows, expected_text, figure, markdown, rows_of, verify
 
 ROWS = all_rows()
-INFRASTRUCTURE = {"__init__", "check", "table"}
+INFRASTRUCTURE = {"__init__", "check", "composed", "table"}
 
 
 def name(row: Row) -> str:

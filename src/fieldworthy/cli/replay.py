@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -41,6 +42,9 @@ def command(run: Path, trial: int, record: bool, out: Path | None, as_json: bool
         "clearance_m": round(float(result.clearance_m[0]), 4),
         "recordings": [],
     }
+    if result.metrics:
+        known = {name: float(values[0]) for name, values in result.metrics.items()}
+        answer["metrics"] = {name: round(x, 6) if math.isfinite(x) else None for name, x in known.items()}
     if record:
         from fieldworthy.trials.recorder import record as fly_recorded
         from fieldworthy.trials.recorder import write_recording

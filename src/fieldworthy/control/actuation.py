@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, make_dataclass
 from functools import cache
 from typing import Any
 
-from fieldworthy.core.lanes import clip, minimum
+from fieldworthy.control.fixed_wing import SurfaceCommand
+from fieldworthy.core.lanes import abs as magnitude
+from fieldworthy.core.lanes import clip, maximum, minimum
 from fieldworthy.vehicles.aircraft import SURFACES, Actuators
 
 _STEM = "throttle_"
@@ -50,9 +52,15 @@ def actuators_of(command: Any, rotors: int) -> Actuators:
     return Actuators(throttle, *(getattr(command, surface) for surface in SURFACES))
 
 
-def throttle_margin(throttle: tuple[Any, ...]) -> Any:
-    """Least distance of a throttle to 0 or 1: 0.5 in mid range, 0 at a limit."""
+def actuation_margin(actuators: Actuators, *, surfaces: bool) -> Any:
+    """Least distance of a throttle to 0 or 1, and of a surface to its stop over two: 0.5 in mid range, 0 at a limit."""
     margin: Any = 0.5
-    for u in throttle:
+    for u in actuators.throttle:
         margin = minimum(margin, minimum(u, 1.0 - u))
-    return margin
+    return minimum(margin, surface_margin(actuators)) if surfaces else margin
+
+
+def surface_margin(actuators: Actuators | SurfaceCommand) -> Any:
+    """Half of what is left of the surface that is deflected most."""
+    aileron, elevator, rudder = (magnitude(getattr(actuators, surface)) for surface in SURFACES)
+    return 0.5 - 0.5 * maximum(maximum(aileron, elevator), rudder)

@@ -101,8 +101,10 @@ def attitude_error_rad(quat_ned_from_frd: Quat, quat_setpoint: Quat) -> Vec3:
 def rate_setpoint(p: AttitudeParameters, quat_ned_from_frd: Quat, quat_setpoint: Quat) -> Vec3:
     """Turn rate in body axes towards an attitude, within the limits of each axis.
 
-    Equation: w = clip(K e)
-    Limits: proportional; with `moment_demand` a PD law of w_n^2 = K K_rate, 2 zeta w_n = K_rate.
+    Equation: w = clip(K e)      Source: proportional law; with `moment_demand` a PD law of w_n^2 = K K_rate,
+        2 zeta w_n = K_rate.
+    Frames: body FRD.      Shapes: scalars.      Limits: each axis is limited by itself.
+    Verified by: tests/verification/test_attitude_control.py
     """
     e = attitude_error_rad(quat_ned_from_frd, quat_setpoint)
     top = p.rate_max_rad_s
@@ -152,6 +154,8 @@ def next_attitude_state(
 
     Equation: integral' = e + shortfall / (I K_p): at saturation the integral stops (back-calculation)
     Source: Astrom and Hagglund 2006, section 3.5.
+    Frames: body FRD.      Shapes: scalars.      Limits: K_p above 0 on every axis.
+    Verified by: tests/verification/test_attitude_control.py
     """
     integral, slow = state.rate_error_rad, state.rate_slow_rad_s
     if options.integral:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from fieldworthy.control.actuation import surface_margin
 from fieldworthy.control.allocation import rotor_speed_for
-from fieldworthy.control.fixed_wing import FixedWingParameters, SurfaceCommand, first_fixed_wing, fixed_wing_control
+from fieldworthy.control.fixed_wing import FixedWingParameters, first_fixed_wing, fixed_wing_control
 from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.multirotor import (
     MultirotorOptions,
@@ -17,7 +18,6 @@ from fieldworthy.control.multirotor import (
 from fieldworthy.control.setpoint import Setpoint
 from fieldworthy.control.vtol_autopilot import VtolAutopilotParameters, first_vtol_autopilot, vtol_control
 from fieldworthy.core.lanes import Scalar, maximum, minimum, sqrt
-from fieldworthy.core.lanes import abs as magnitude
 from fieldworthy.vehicles.aircraft import Actuators
 from fieldworthy.vehicles.motor import MotorOptions, MotorParameters, throttle_for_speed
 from fieldworthy.vehicles.rotor import RotorParameters
@@ -77,14 +77,14 @@ def steer(
     if options.kind == "fixed-wing":
         assert isinstance(p.laws, FixedWingParameters)
         surfaces, push, state = fixed_wing_control(p.laws, setpoint, estimate, state, dt_s)
-        margin = _surface_margin(surfaces)
+        margin = surface_margin(surfaces)
     else:
         assert isinstance(p.laws, VtolAutopilotParameters)
         command, state, report = vtol_control(options.multirotor, p.laws, setpoint, estimate, state, dt_s)
         _lift(options, p, command.rotor_thrust_n, throttle)
         surfaces, push = command.surfaces, command.pusher_throttle
         share = state.change.rotor_share
-        margin = minimum(_surface_margin(surfaces), report.saturation_margin + (1.0 - share))
+        margin = minimum(surface_margin(surfaces), report.saturation_margin + (1.0 - share))
     for i in options.pushers:
         rotor = p.rotors[i]
         speed = sqrt(maximum(push, 0.0) + 1e-9) * rotor.speed_max_rad_s
@@ -97,9 +97,3 @@ def _lift(options: AutopilotOptions, p: AutopilotParameters, thrusts: Any, throt
         rotor = p.rotors[i]
         speed = rotor_speed_for(thrust, rotor.thrust_coefficient_n_s2)
         throttle[i] = throttle_for_speed(options.motor, p.motors[i], rotor, speed)
-
-
-def _surface_margin(surfaces: SurfaceCommand) -> Scalar:
-    """Half of what is left of the surface that is deflected most."""
-    most = maximum(maximum(magnitude(surfaces.aileron), magnitude(surfaces.elevator)), magnitude(surfaces.rudder))
-    return 0.5 - 0.5 * most

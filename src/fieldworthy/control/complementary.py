@@ -82,24 +82,22 @@ class FilterState:
 
 
 def first(pos_ned_m: Vec3, vel_ned_m_s: Vec3, quat_ned_from_frd: Quat, airspeed_m_s: Scalar = 0.0) -> FilterState:
-    """A filter that starts from what is known: the truth with errors, or first fixes with `level_attitude`."""
+    """A filter that starts from what is known: the truth with errors, or `alignment.aligned`."""
     zero = Vec3(0.0, 0.0, 0.0)
     return FilterState(quat_ned_from_frd, zero, vel_ned_m_s, pos_ned_m, 0.0, 0.0, zero, zero, airspeed_m_s, 0.0)
 
 
-def level_attitude(specific_force_frd_m_s2: Vec3, field_frd: Vec3, declination_rad: Scalar) -> Quat:
-    """Attitude of a vehicle at rest from gravity and the compass.
+def level_attitude(specific_force_frd_m_s2: Vec3, heading_rad: Scalar) -> Quat:
+    """Attitude of a vehicle at rest from gravity, its heading known.
 
-    Equation: roll = atan2(-f_y, -f_z),  pitch = atan2(f_x, sqrt(f_y^2 + f_z^2)),
-        heading = D - angle of the level field
-    Source: Groves, Principles of GNSS, Inertial and Multisensor Navigation Systems (2013), sections 5.6.2 and 6.1.1.
-    Frames: FRD; a field of any unit.      Limits: at rest; nose straight up or down leaves roll open.
+    Equation: roll = atan2(-f_y, -f_z),  pitch = atan2(f_x, sqrt(f_y^2 + f_z^2))
+    Source: Groves, Principles of GNSS, Inertial and Multisensor Navigation Systems (2013), section 5.6.2.
+    Frames: FRD.      Shapes: scalars.      Limits: at rest; nose straight up or down leaves roll open.
     Verified by: tests/verification/test_complementary.py
     """
     f = specific_force_frd_m_s2
     roll, pitch = atan2(-f.y, -f.z), atan2(f.x, sqrt(f.y * f.y + f.z * f.z))
-    level = rotate(quat_from_euler_zyx(roll, pitch, 0.0), field_frd)
-    return quat_from_euler_zyx(roll, pitch, declination_rad - atan2(level.y, level.x))
+    return quat_from_euler_zyx(roll, pitch, heading_rad)
 
 
 def predict(

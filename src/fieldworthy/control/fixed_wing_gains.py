@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fieldworthy.control.fixed_wing import FixedWingParameters
 from fieldworthy.control.l1 import L1Parameters
 from fieldworthy.control.tecs import TecsParameters
+from fieldworthy.core.constants import SEA_LEVEL_DENSITY_KG_M3, STANDARD_GRAVITY_M_S2
 from fieldworthy.core.lanes import Scalar, maximum, minimum, tan
 from fieldworthy.core.vec import Vec3
 from fieldworthy.vehicles.aerodynamics import AeroParameters
@@ -28,8 +29,8 @@ class AirplaneNumbers:
     cruise_airspeed_m_s: Scalar
     airspeed_min_m_s: Scalar
     airspeed_max_m_s: Scalar
-    density_kg_m3: Scalar = 1.225
-    gravity_m_s2: Scalar = 9.80665
+    density_kg_m3: Scalar = SEA_LEVEL_DENSITY_KG_M3
+    gravity_m_s2: Scalar = STANDARD_GRAVITY_M_S2
     surface_lag_s: Scalar = 0.05
     """Time constant of the servos; rate loops are kept slower."""
     bank_max_rad: Scalar = 0.785

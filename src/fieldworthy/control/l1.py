@@ -39,6 +39,10 @@ def l1_distance_m(p: L1Parameters, speed_m_s: Scalar) -> Scalar:
     """Look-ahead distance at a speed over ground.
 
     Equation: L1 = zeta T V / pi, which gives the line law below the damping zeta and the period T
+    Source: R. Curry, M. Lizarraga, B. Mairs, G. Elkaim, L2+, an improved line of sight guidance law for UAVs
+        (American Control Conference 2013).
+    Shapes: scalars.      Limits: never under `distance_min_m`.
+    Verified by: tests/verification/test_l1.py
     """
     return maximum(p.damping * p.period_s / math.pi * speed_m_s, p.distance_min_m)
 

@@ -70,7 +70,6 @@ class MultirotorReport:
     moment_frd_n_m: Vec3
     """Moment asked."""
     quat_setpoint: Quat
-    rate_setpoint_rad_s: Vec3
 
 
 def first_multirotor_state(
@@ -125,4 +124,4 @@ def multirotor_control(
     margin = select(flies_free(ground), got.saturation_margin, 0.5)
     ground = next_ground(ground, setpoint, estimate, dt_s)
     kept = where(lifted, MultirotorControlState(attitude, position, ground), replace(fresh, ground=ground))
-    return got.rotor_thrust_n, kept, MultirotorReport(margin, thrust, moment, quat_set, rate_set)
+    return got.rotor_thrust_n, kept, MultirotorReport(margin, thrust, moment, quat_set)

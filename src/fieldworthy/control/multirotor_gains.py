@@ -10,6 +10,7 @@ from fieldworthy.control.allocation import RotorGeometry, rotor_shares
 from fieldworthy.control.attitude import AttitudeParameters
 from fieldworthy.control.multirotor import MultirotorParameters
 from fieldworthy.control.position import PositionParameters
+from fieldworthy.core.constants import STANDARD_GRAVITY_M_S2
 from fieldworthy.core.vec import Vec3
 
 
@@ -25,7 +26,7 @@ def default_gains(
     inertia_kg_m2: Vec3,
     rotors: Sequence[RotorWithLag],
     period_s: float,
-    gravity_m_s2: float = 9.80665,
+    gravity_m_s2: float = STANDARD_GRAVITY_M_S2,
     speed_max_m_s: float = 12.0,
     climb_max_m_s: float = 4.0,
     descent_max_m_s: float = 2.5,

@@ -76,6 +76,8 @@ def approach_speed_per_m(distance_m: Scalar, gain_1_s: Scalar, braking_m_s2: Sca
 
     Equation: v = K d for d <= a/K^2,  v = sqrt(2 a d - (a/K)^2) beyond: value and slope meet, and v dv/dd = a
     Source: constant deceleration; the same blend is known as ArduPilot's square-root controller.
+    Shapes: scalars.      Limits: for distances of 0 and more.
+    Verified by: tests/verification/test_position_control.py, tests/verification/test_mission.py
     """
     blend = braking_m_s2 / (gain_1_s * gain_1_s)
     fast = sqrt(2.0 * braking_m_s2 * maximum(distance_m - 0.5 * blend, 0.5 * blend))
@@ -124,6 +126,8 @@ def acceleration_demand(
     Equation: a = K_p (v_set - v) - d - K_d v',  d the known disturbance, v' from a first-order low-pass of the velocity
     Source: PID with the integral as a disturbance observer (`next_position_state`), derivative on the measurement
         (Astrom and Hagglund 2006).
+    Frames: NED.      Shapes: scalars.      Limits: those of the rotors come after, in `thrust_vector`.
+    Verified by: tests/verification/test_position_control.py
     """
     error = vel_setpoint_ned_m_s - vel_ned_m_s
     a = Vec3(error.x * p.velocity_gain_1_s, error.y * p.velocity_gain_1_s, error.z * p.velocity_gain_up_1_s)

@@ -14,7 +14,7 @@ from fieldworthy.core.engine import Engine
 from fieldworthy.core.struct import leaves, map_leaves
 
 
-class Shape:
+class Packing:
     """How a tree of arrays lies in a flat tuple, each array once; plain numbers stay in the tree, compiled in."""
 
     def __init__(self, tree: Any) -> None:
@@ -34,7 +34,7 @@ class Shape:
         self._template = map_leaves(lambda leaf: leaf if getattr(leaf, "index", None) is None else 0.0, tree)
 
     @classmethod
-    def of_separate(cls, tree: Any) -> Shape:
+    def of_separate(cls, tree: Any) -> Packing:
         """As if no two leaves were the same array: for states, whose leaves part ways."""
         shape = cls.__new__(cls)
         count = len(leaves(tree))

@@ -43,11 +43,6 @@ def ticks_from_rate(rate_hz: float, dt_s: float, name: str) -> int:
     return ticks
 
 
-def seconds_from_ticks(ticks: int, dt_s: float) -> float:
-    """Time of a tick [s]: a product, never a running sum."""
-    return ticks * dt_s
-
-
 def _check_dt(dt_s: float) -> None:
     if not (math.isfinite(dt_s) and dt_s > 0.0):
         raise ScenarioError(Problem("dt_s", f"{dt_s!r} s is not a step", "a finite number above 0"))

@@ -15,11 +15,6 @@ def rad_from_deg(angle_deg: Scalar) -> Scalar:
     return angle_deg * (math.pi / 180.0)
 
 
-def deg_from_rad(angle_rad: Scalar) -> Scalar:
-    """Degrees from radians."""
-    return angle_rad * (180.0 / math.pi)
-
-
 def m_s_from_kt(speed_kt: Scalar) -> Scalar:
     """Metres per second from knots."""
     return speed_kt * M_S_PER_KT

@@ -247,18 +247,6 @@ def mat3_transpose(m: Mat3) -> Mat3:
     return Mat3(m.xx, m.yx, m.zx, m.xy, m.yy, m.zy, m.xz, m.yz, m.zz)
 
 
-def mat3_multiply(a: Mat3, b: Mat3) -> Mat3:
-    """Matrix product."""
-    columns = mat3_transpose(b)
-    rows = (Vec3(a.xx, a.xy, a.xz), Vec3(a.yx, a.yy, a.yz), Vec3(a.zx, a.zy, a.zz))
-    cols = (
-        Vec3(columns.xx, columns.xy, columns.xz),
-        Vec3(columns.yx, columns.yy, columns.yz),
-        Vec3(columns.zx, columns.zy, columns.zz),
-    )
-    return Mat3(*(dot(row, col) for row in rows for col in cols))
-
-
 def mat3_apply(m: Mat3, v: Vec3) -> Vec3:
     """Matrix times vector."""
     return Vec3(

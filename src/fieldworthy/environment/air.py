@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fieldworthy.core.lanes import Scalar
-from fieldworthy.core.vec import Vec3
-from fieldworthy.environment.atmosphere import (
+from fieldworthy.core.constants import (
     SEA_LEVEL_DENSITY_KG_M3,
     SEA_LEVEL_PRESSURE_PA,
     SEA_LEVEL_TEMPERATURE_K,
     STANDARD_GRAVITY_M_S2,
-    isa,
 )
+from fieldworthy.core.lanes import Scalar
+from fieldworthy.core.vec import Vec3
+from fieldworthy.environment.atmosphere import isa
 from fieldworthy.environment.turbulence import TurbulenceOptions, TurbulenceParameters
 from fieldworthy.environment.wind import WindOptions, WindParameters, wind_ned_m_s
 from fieldworthy.environment.wind_grid import GridShape, WindGrid, grid_wind_ned_m_s

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fieldworthy.core.constants import SEA_LEVEL_PRESSURE_PA, SEA_LEVEL_TEMPERATURE_K, STANDARD_GRAVITY_M_S2
 from fieldworthy.core.lanes import Scalar, exp, log, maximum, minimum, sqrt
 
-STANDARD_GRAVITY_M_S2 = 9.80665
 GAS_CONSTANT_J_KG_K = 287.05287
 """Of dry air."""
 HEAT_RATIO = 1.4
-SEA_LEVEL_TEMPERATURE_K = 288.15
-SEA_LEVEL_PRESSURE_PA = 101325.0
-SEA_LEVEL_DENSITY_KG_M3 = 1.225
 LAPSE_RATE_K_M = 0.0065
 TROPOPAUSE_M = 11000.0
 LOWEST_M, HIGHEST_M = -2000.0, 20000.0

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from fieldworthy.core.lanes import Scalar, cos, select, sin
 from fieldworthy.core.lanes import abs as magnitude
 
-GRAVITY_M_S2 = 9.80665
-AIR_DENSITY_KG_M3 = 1.225
-
 
 @dataclass
 class WaveComponent:

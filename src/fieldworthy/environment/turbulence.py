@@ -177,6 +177,8 @@ def gust_rate_rad_s(
 
     Equation: p = dw/dy, q = -dw/dx, r = dv/dx of air that turns as a solid body.
     Source: Etkin, Dynamics of Atmospheric Flight (1972), chapter 13. The specifications leave the signs open.
+    Frames: gust axes, as `gust_m_s`.      Shapes: scalars.      Limits: a span well below the eddies' length.
+    Verified by: tests/verification/test_turbulence.py
     """
     if options.model == "none" or not options.rates:
         return Vec3(0.0, 0.0, 0.0)

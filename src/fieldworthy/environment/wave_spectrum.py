@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from fieldworthy.core.constants import STANDARD_GRAVITY_M_S2
 from fieldworthy.core.random import Stream
-from fieldworthy.environment.sea import GRAVITY_M_S2
 
 Array = np.ndarray
 
@@ -47,7 +47,7 @@ def wave_table(
     """
     amplitude, frequency = bretschneider_components(height_m, period_s, count)
     direction = directions_rad(from_rad + math.pi, spread_rad, count)
-    number = frequency**2 / GRAVITY_M_S2
+    number = frequency**2 / STANDARD_GRAVITY_M_S2
     stream = Stream(seed, "waves")
     phase = np.stack([stream.uniform(int(trial), 0, count, 0.0, 2.0 * math.pi) for trial in trials], axis=1)
     ones = np.ones((1, len(trials)))

@@ -102,8 +102,3 @@ def gust_share(gust: Gust, t_s: Scalar) -> Scalar:
     rise = maximum(gust.rise_s, 1e-6)
     x = clip(since / rise, 0.0, 1.0) - clip((since - rise - gust.hold_s) / rise, 0.0, 1.0)
     return 0.5 - 0.5 * cos(x * math.pi)
-
-
-def rise_over_distance_s(length_m: Scalar, convection_m_s: Scalar) -> Scalar:
-    """The rise time of a gust whose length [m] is given: the air of that length passes at the convection speed."""
-    return length_m / maximum(convection_m_s, 1e-3)

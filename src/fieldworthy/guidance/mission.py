@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from fieldworthy.control.controller import Parameters
 from fieldworthy.control.flight_readings import FlightCommand, FlightReadings
+from fieldworthy.control.position import approach_speed_per_m
 from fieldworthy.control.setpoint import WING
 from fieldworthy.core.lanes import (
     Scalar,
@@ -18,7 +19,6 @@ from fieldworthy.core.lanes import (
     logical_and,
     logical_not,
     logical_or,
-    maximum,
     minimum,
     select,
     sqrt,
@@ -62,23 +62,10 @@ class Leg:
     up_m_s: Scalar
 
 
-def braking_speed_m_s(distance_m: Scalar, gain_1_s: Scalar, brake_m_s2: Scalar) -> Scalar:
-    """Speed from which a distance suffices to stop, with an exponential end.
-
-    Equation: k d up to d0 = a/k^2, beyond it sqrt(2 a (d - d0/2)): both and their slopes meet at d0, and the
-        deceleration v dv/dd never exceeds a
-    Source: uniform deceleration, v^2 = 2 a d
-    Verified by: tests/verification/test_mission.py
-    """
-    near = brake_m_s2 / (gain_1_s * gain_1_s)
-    d = maximum(distance_m, 0.0)
-    return select(d < near, gain_1_s * d, sqrt(2.0 * brake_m_s2 * maximum(d - 0.5 * near, 0.5 * near)))
-
-
 def follow_leg(readings: FlightReadings, speed_m_s: Scalar, gain_1_s: Scalar, brake_m_s2: Scalar) -> Leg:
     """The point of the leg nearest to the vehicle, and the velocity along it that stops at the target.
 
-    Equation: s = clip((x - a) . t, 0, L);  point = a + s t;  velocity = t min(v, braking(L - s))
+    Equation: s = clip((x - a) . t, 0, L);  point = a + s t;  velocity = t min(v, (L - s) `approach_speed_per_m`(L - s))
     Frames: north, east, up.      Shapes: scalars.
     Limits: a leg without length asks for its target, at rest.
     Verified by: tests/verification/test_mission.py
@@ -89,7 +76,7 @@ def follow_leg(readings: FlightReadings, speed_m_s: Scalar, gain_1_s: Scalar, br
     n, e, u = n / length, e / length, u / length
     along = (r.north_m - r.from_north_m) * n + (r.east_m - r.from_east_m) * e + (r.up_m - r.from_up_m) * u
     left = length - clip(along, 0.0, length)
-    speed = minimum(speed_m_s, braking_speed_m_s(left, gain_1_s, brake_m_s2))
+    speed = minimum(speed_m_s, left * approach_speed_per_m(left, gain_1_s, brake_m_s2))
     return Leg(
         r.target_north_m - left * n,
         r.target_east_m - left * e,

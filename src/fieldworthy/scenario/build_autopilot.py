@@ -105,7 +105,7 @@ def _rotor_gains(scenario: Scenario, values: dict[str, Any], p: AircraftParamete
         rotors,
         scenario.dt_s,
         softness=float(values.get("autopilot_softness", 1.0)),
-        # A tail turns the nose into the wind with more than the rotors have: let it, and keep the rest for roll and pitch.
+        # A tail turns the nose into the wind with more than the rotors have: let it, and keep roll and pitch.
         yaw_share=0.5 if values["autopilot"] == "vtol" else 1.0,
         **limits,
     )

@@ -7,13 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from fieldworthy.core.constants import NEVER_S
 from fieldworthy.core.random import Stream
 from fieldworthy.scenario.flight_schema import Fault
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.sensors.sensor_faults import SensorFaultOptions
 from fieldworthy.world.flight_state import FaultNumbers, FaultShape
-
-NEVER_S = 1.0e9
 
 LOST = {"gnss": ("fix",), "rangefinder": ("valid",)}
 """What says of a device that it has nothing to say."""

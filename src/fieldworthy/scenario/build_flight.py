@@ -14,7 +14,7 @@ from fieldworthy.control.flight_readings import FlightReadings
 from fieldworthy.core.engine import Engine
 from fieldworthy.core.random import stream_key
 from fieldworthy.core.struct import map_leaves
-from fieldworthy.core.timing import ticks_from_rate
+from fieldworthy.core.timing import ticks_from_rate, ticks_from_seconds
 from fieldworthy.core.vec import Vec3
 from fieldworthy.scenario.build_air import air_options, air_parameters
 from fieldworthy.scenario.build_autopilot import autopilot, level_flight
@@ -55,11 +55,12 @@ def build_flight(
         pilot_options, pilot = autopilot(scenario, plain_shape, plain)
     estimated = scenario.control.navigation != "truth"
     field = _earth_field(scenario)
-    imu_options, imu = None, None
+    imu_options, imu, imu_link = None, None, DeliveryParameters()
     if scenario.sensors.imu is not None:
         given = _device_values(engine, values, "sensors.imu", scenario.sensors.imu.values)
         # Vibration is felt by the unit only where the vehicle makes any.
         imu_options, imu = imu_device({**given, "vibration": float(shape.rotor.vibration)}, scenario.dt_s)
+        imu_link = _link(given, given.get("dropout", 0.0))
     devices, numbers = _devices(engine, scenario, values, field)
     faults = fault_shapes(scenario)
     level = level_flight(scenario, plain_shape, plain)
@@ -77,6 +78,8 @@ def build_flight(
         command_ticks=ticks_from_rate(scenario.control.rate_hz, scenario.dt_s, "control.rate_hz"),
         compensated=engine.precision == "f32",
         rotors=len(craft.rotors),
+        imu_delay=_imu_delay(scenario),
+        imu_drops=is_on(imu_link.dropout),
         span_m=float(nominal.get("aero_span_m", 0.0)),
     )
     reach_side = max(math.hypot(*point) for point in nominal["outline_m"])
@@ -85,11 +88,13 @@ def build_flight(
         autopilot=pilot,
         filter=_filter(scenario) if estimated else None,
         imu=imu,
+        imu_link=imu_link,
         imu_key=_key(engine, scenario, "imu"),
         turbulence_key=_key(engine, scenario, "turbulence"),
         devices=numbers,
         faults=fault_numbers(scenario, trials),
         fault_key=_key(engine, scenario, "sensor faults"),
+        origin_altitude_m=scenario.air.elevation_m,
         declination_rad=declination_rad(field),
         reach_down_m=float(nominal["reach_down_m"]),
         reach_side_m=reach_side,
@@ -164,7 +169,7 @@ def _parts(engine: Engine, scenario: Scenario, values: Values | None) -> Parts:
         if values is not None:
             numbers = _device_values(engine, values, "load", numbers)
         load = LoadParameters(**numbers, attach_frd_m=Vec3(config.forward_m, config.right_m, config.down_m))
-    return Parts(battery, load, _tether(engine, scenario, values), scenario.air.ceiling_up_m, scenario.air.wall_north_m)
+    return Parts(battery, load, _tether(engine, scenario, values), scenario.air.roof_up_m, scenario.air.wall_north_m)
 
 
 def _tether(engine: Engine, scenario: Scenario, values: Values | None) -> TetherParameters | None:
@@ -195,13 +200,7 @@ def _devices(
         latency, jitter = float(config.values.get("latency_s", 0.0)), float(config.values.get("jitter_s", 0.0))
         # A range finder's own dropout is a missing echo; a link's is a letter lost.
         lost = 0.0 if name == "rangefinder" else given.get("dropout", 0.0)
-        delivery = DeliveryParameters(
-            latency_s=given.get("latency_s", 0.0),
-            jitter_s=given.get("jitter_s", 0.0),
-            clock_offset_s=given.get("clock_offset_s", 0.0),
-            clock_drift=given.get("clock_drift_ppm", 0.0) * 1e-6,
-            dropout=lost,
-        )
+        delivery = _link(given, lost)
         shapes.append(
             DeviceShape(
                 name,
@@ -217,6 +216,25 @@ def _devices(
         )
         numbers[name] = DeviceNumbers(parameters, delivery, _key(engine, scenario, name))
     return tuple(shapes), numbers
+
+
+def _link(given: dict[str, Any], lost: Any) -> DeliveryParameters:
+    """What happens to the readings of a device on their way."""
+    return DeliveryParameters(
+        latency_s=given.get("latency_s", 0.0),
+        jitter_s=given.get("jitter_s", 0.0),
+        clock_offset_s=given.get("clock_offset_s", 0.0),
+        clock_drift=given.get("clock_drift_ppm", 0.0) * 1e-6,
+        dropout=lost,
+    )
+
+
+def _imu_delay(scenario: Scenario) -> int:
+    """Ticks from a sample of the inertial unit to its being heard."""
+    if scenario.sensors.imu is None:
+        return 0
+    latency = float(scenario.sensors.imu.values.get("latency_s", 0.0))
+    return ticks_from_seconds(latency, scenario.dt_s, "sensors.imu.latency_s")
 
 
 def _key(engine: Engine, scenario: Scenario, stream: str) -> tuple[Any, Any]:

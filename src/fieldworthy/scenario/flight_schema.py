@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, field
 
+from fieldworthy.core.constants import SEA_LEVEL_PRESSURE_PA
 from fieldworthy.scenario.quantities import Fraction, NonNegative, Positive
 from fieldworthy.scenario.strict import Strict
 
@@ -43,7 +44,7 @@ class Air(Strict, frozen=True, kw_only=True):
     elevation_m: Annotated[float, Meta(ge=-500.0, le=9000.0)] = 0.0
     """Height of the ground above sea level."""
     temperature_offset_k: Annotated[float, Meta(ge=-80.0, le=60.0)] = 0.0
-    sea_level_pressure_pa: Annotated[float, Meta(ge=80000.0, le=110000.0)] = 101325.0
+    sea_level_pressure_pa: Annotated[float, Meta(ge=80000.0, le=110000.0)] = SEA_LEVEL_PRESSURE_PA
     wind_speed_m_s: NonNegative = 0.0
     """At `reference_height_m`."""
     wind_from_deg: float = 0.0
@@ -55,10 +56,10 @@ class Air(Strict, frozen=True, kw_only=True):
     turbulence: Turbulence | None = None
     grid: str | None = None
     """NetCDF or CSV file of wind, relative to the scenario file's folder."""
-    ceiling_up_m: Positive | None = None
-    """Height of a level ceiling that rotors feel."""
+    roof_up_m: Positive | None = None
+    """Height of a level roof that rotors feel; nothing strikes it."""
     wall_north_m: float | None = None
-    """Place of an upright wall square to north that rotors feel."""
+    """Place of an upright wall square to north that rotors feel; nothing strikes it."""
 
 
 class Effects(Strict, frozen=True, kw_only=True):

@@ -42,7 +42,7 @@ def draw_trials(
             if layout is None:
                 reason = "no room for all shapes of [[scatter]] with its gap_m and clear_*_m"
                 continue
-            reason = _unsailable(layout, boat_hull, start, course, scenario)
+            reason = _unsailable(layout, boat_hull, start, course)
             if not reason:
                 break
         else:
@@ -66,7 +66,7 @@ def _charted(scenario: Scenario) -> Layout:
     return (*(chart.shapes if chart else ()), *mesh_walls(scenario))
 
 
-def _unsailable(layout: Layout, boat_hull: Hull, start: StartPose, course: Course, scenario: Scenario) -> str:
+def _unsailable(layout: Layout, boat_hull: Hull, start: StartPose, course: Course) -> str:
     (low_n, high_n), (low_e, high_e) = course.area_north_m, course.area_east_m
     places = [("start", start.north_m, start.east_m)]
     names = [f"waypoint {i}" for i in range(len(course.north_m) - 1)] + ["goal"]

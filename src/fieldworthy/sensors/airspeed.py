@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fieldworthy.core.constants import SEA_LEVEL_DENSITY_KG_M3
 from fieldworthy.core.lanes import Scalar, clip, maximum, sqrt
 from fieldworthy.core.vec import Vec3, cross, dot
 from fieldworthy.sensors.inertial_triad import quantised
 from fieldworthy.sensors.noise_process import gauss_markov_coefficients
 from fieldworthy.sensors.truth import SensorTruth
 
-SEA_LEVEL_DENSITY_KG_M3 = 1.225
 _HEAT_RATIO = 1.4
 _SMALLEST_PA = 1e-9
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fieldworthy.core.constants import STANDARD_GRAVITY_M_S2
 from fieldworthy.core.lanes import Scalar
 from fieldworthy.core.vec import Mat3, Quat, Vec3, quat_from_euler_zyx, quat_identity
 from fieldworthy.sensors.airspeed import AirspeedOptions, AirspeedParameters
@@ -22,7 +23,7 @@ from fieldworthy.sensors.noise_process import DECADES_S
 from fieldworthy.sensors.rangefinder import RangefinderOptions, RangefinderParameters
 
 _DEG = math.pi / 180.0
-_G = 9.80665
+_G = STANDARD_GRAVITY_M_S2
 _HIGHEST_BANDWIDTH = 0.45
 """Share of the sample rate above which a low-pass passes all that samples can show: left out."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fieldworthy.core.constants import NEVER_S
 from fieldworthy.core.frames import lonlat_from_ne, meridian_radius_m
 from fieldworthy.core.lanes import Scalar, logical_and, select, sqrt
 from fieldworthy.core.vec import Vec3, cross, rotate
@@ -55,8 +56,8 @@ class GnssParameters:
     float_after_s: Scalar = 3.0
     fixed_after_s: Scalar = 10.0
     """Time with fix until the ambiguities are float, and fixed."""
-    outage_start_s: Scalar = 1e9
-    outage_end_s: Scalar = 1e9
+    outage_start_s: Scalar = NEVER_S
+    outage_end_s: Scalar = NEVER_S
     pos_frd_m: Vec3 = field(default_factory=lambda: Vec3(0.0, 0.0, 0.0))
     """Of the antenna, from the centre of mass."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fieldworthy.core.constants import STANDARD_GRAVITY_M_S2
 from fieldworthy.core.lanes import Scalar
 from fieldworthy.core.struct import map_leaves
 from fieldworthy.core.vec import Quat, Vec3, cross, quat_identity, rotate_inverse
@@ -20,7 +21,6 @@ from fieldworthy.sensors.truth import SensorTruth
 
 REFERENCE_TEMPERATURE_K = 298.15
 """Data sheets give biases at 25 deg C."""
-_REST_M_S2 = 9.80665
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def first_imu_normals(options: ImuOptions) -> int:
 def first_imu(options: ImuOptions, p: ImuParameters, normals: tuple[Scalar, ...]) -> ImuMemory:
     """Memory at switch-on, the body level and at rest."""
     split = first_triad_normals(options.gyro)
-    still, hung = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, -_REST_M_S2)
+    still, hung = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, -STANDARD_GRAVITY_M_S2)
     if options.mounting:
         hung = rotate_inverse(p.quat_frd_from_sensor, hung)
     return ImuMemory(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fieldworthy.core.constants import NEVER_S
 from fieldworthy.core.lanes import Scalar
 from fieldworthy.core.vec import Vec3
 from fieldworthy.sensors import airspeed, barometer, gnss, magnetometer, rangefinder
@@ -71,8 +72,8 @@ _PLACE = {"pos_frd_m": [0.0, 0.0, 0.0]}
 _TURNED = {"mounting_deg": [0.0, 0.0, 0.0]}
 _USUAL: dict[str, dict[str, Any]] = {
     "battery": {"capacity_factor": 1.0, "resistance_factor": 1.0, "weak_cell_factor": 1.0, "ambient_k": 298.15},
-    "imu": {**_PLACE, **_TURNED},
-    "gnss": {**_LINK, **_PLACE, "outage_start_s": 1e9, "outage_end_s": 1e9, "sky_hidden": 1.0},
+    "imu": {**_PLACE, **_TURNED, **{name: 0.0 for name in _LINK if name != "jitter_s"}},
+    "gnss": {**_LINK, **_PLACE, "outage_start_s": NEVER_S, "outage_end_s": NEVER_S, "sky_hidden": 1.0},
     "barometer": {**_LINK, "wash_coefficient": 0.0},
     "magnetometer": {**_LINK, **_TURNED, "soft_iron": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
     "airspeed": {**_LINK, **_PLACE},

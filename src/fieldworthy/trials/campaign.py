@@ -231,4 +231,4 @@ def _same_lanes(frames: list[Frame]) -> list[tuple[int, int]]:
         or frame.values.keys() != frames[i - 1].values.keys()
         or not np.array_equal(frame.row, frames[i - 1].row)
     ]
-    return list(zip(starts, [*starts[1:], len(frames)], strict=True))
+    return list(zip(starts, [*starts[1:], len(frames)], strict=True)) if frames else []

@@ -272,6 +272,9 @@ def wrench_of_loads(
     """(lift, drag, side force) and (roll, pitch, yaw moment), all as coefficient times pressure, in body FRD.
 
     Equation: X = L sin(alpha) - D cos(alpha),  Z = -L cos(alpha) - D sin(alpha)
+    Source: Beard and McLain, Small Unmanned Aircraft (2012), section 4.2: stability axes turned into the body.
+    Frames: body FRD.      Shapes: scalars.      Limits: side force along the body's y axis.
+    Verified by: tests/verification/test_aerodynamics.py
     """
     lift, drag, side = force_pa
     roll, pitch, yaw = moment_pa

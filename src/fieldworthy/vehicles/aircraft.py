@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fieldworthy.core.integrate import rk4_slope
+from fieldworthy.core.integrate import add_compensated, rk4_slope
 from fieldworthy.core.lanes import Scalar, clip
 from fieldworthy.core.rigid_body import RigidBodyState, rigid_body_rates
-from fieldworthy.core.struct import add_scaled
+from fieldworthy.core.struct import add_scaled, map_leaves
 from fieldworthy.core.vec import (
     Mat3,
     Vec3,
@@ -23,7 +23,6 @@ from fieldworthy.core.vec import (
 )
 from fieldworthy.core.wrench import Wrench
 from fieldworthy.environment.air import AirSample
-from fieldworthy.environment.atmosphere import SEA_LEVEL_DENSITY_KG_M3
 from fieldworthy.vehicles.aero_table import AeroTableOptions, AeroTables, aero_table_wrench
 from fieldworthy.vehicles.aerodynamics import AeroOptions, AeroParameters, Surfaces, Wash, aero_wrench
 from fieldworthy.vehicles.battery import (
@@ -44,7 +43,13 @@ from fieldworthy.vehicles.motor import (
     speed_rate,
 )
 from fieldworthy.vehicles.propwash import PropwashParameters, wash_pressure_pa
-from fieldworthy.vehicles.rotor import RotorOptions, RotorParameters, along
+from fieldworthy.vehicles.rotor import (
+    RotorOptions,
+    RotorParameters,
+    along,
+    hub_velocity_frd_m_s,
+    thrust_per_speed_n_s,
+)
 from fieldworthy.vehicles.rotor_proximity import FAR_M, RotorSurroundings
 from fieldworthy.vehicles.rotor_set import rotors_wrench, spin_reaction
 from fieldworthy.vehicles.tether import LoadParameters, LoadState, TetherParameters, load_forces, tether_wrench
@@ -93,8 +98,8 @@ class AircraftParameters:
     gear: tuple[ContactPoint, ...] = ()
     load: LoadParameters | None = None
     tether: TetherParameters | None = None
-    ceiling_up_m: Scalar = FAR_M
-    """Height of a level ceiling above the world's origin."""
+    roof_up_m: Scalar = FAR_M
+    """Height of a level roof above the world's origin."""
     wall_north_m: Scalar = FAR_M
     """Where an upright wall stands, square to north."""
 
@@ -165,7 +170,7 @@ def aircraft_loads(
         drag = body_drag(p.drag, through_air, density)
     force, moment = total.force_frd_n + drag, total.moment_frd_n_m
     if shape.aero is not None and state.surfaces is not None:
-        wing = _wing(shape, p, state, through_air, density, air_rate_frd_rad_s)
+        wing = _wing(shape, p, state, through_air, density, air_rate_frd_rad_s, near)
         force, moment = force + wing.force_frd_n, moment + wing.moment_frd_n_m
     if shape.gear:
         ground = contact_wrench(
@@ -192,22 +197,20 @@ def _wing(
     through_air: Vec3,
     density: Scalar,
     air_rate: Vec3 | None,
+    near: Sequence[RotorSurroundings] | None,
 ) -> Wrench:
     """The wings' wrench, with slipstreams on the surfaces that stand in them."""
     assert state.surfaces is not None
-    wash = None
+    rate, wash = state.body.rate_frd_rad_s, None
     if shape.washes:
         added: dict[str, Scalar] = dict.fromkeys(SURFACES, 0.0)
         for (rotor, surface), numbers in zip(shape.washes, p.washes, strict=True):
             r, speed = p.rotors[rotor], state.rotor_speed_rad_s[rotor]
-            axial = along(through_air, r.axis_frd)
-            per_speed = r.thrust_coefficient_n_s2 * speed
-            if shape.rotor.inflow:
-                per_speed = per_speed - r.inflow_coefficient_n_s2_m * axial
-            thrust = per_speed * (speed * r.effectiveness * density * (1.0 / SEA_LEVEL_DENSITY_KG_M3))
-            added[surface] = added[surface] + wash_pressure_pa(numbers, thrust, axial, density)
+            hub = hub_velocity_frd_m_s(shape.rotor, r, through_air, rate)
+            around = None if near is None else near[rotor]
+            thrust = thrust_per_speed_n_s(shape.rotor, r, speed, hub, density, around) * speed
+            added[surface] = added[surface] + wash_pressure_pa(numbers, thrust, along(hub, r.axis_frd), density)
         wash = Wash(added["aileron"], added["elevator"], added["rudder"])
-    rate = state.body.rate_frd_rad_s
     if air_rate is not None:
         rate = rate - air_rate
     if isinstance(shape.aero, AeroTableOptions):
@@ -233,7 +236,7 @@ def surroundings(p: AircraftParameters, body: RigidBodyState, ned_from_frd: Mat3
         found.append(
             RotorSurroundings(
                 height_m=up / lean,
-                ceiling_m=(p.ceiling_up_m - up) / lean,
+                ceiling_m=(p.roof_up_m - up) / lean,
                 wall_m=p.wall_north_m - (body.pos_ned_m.x + arm.x),
                 wall_direction_frd=wall_direction,
             )
@@ -307,9 +310,37 @@ def aircraft_rates(
 def aircraft_step(
     shape: AircraftShape, p: AircraftParameters, state: AircraftState, command: Actuators, air: AirSample, dt_s: float
 ) -> AircraftState:
-    """One step by RK4 with air and command held, the quaternion scaled back to norm one."""
-    slope = rk4_slope(lambda s: aircraft_rates(shape, p, s, command, air), state, dt_s)
-    return normalised(add_scaled(state, dt_s, slope))
+    """One step by `aircraft_step_compensated`, its sum taken as it is."""
+    return aircraft_step_compensated(shape, p, state, None, command, air, dt_s)[0]
+
+
+def aircraft_step_compensated(
+    shape: AircraftShape,
+    p: AircraftParameters,
+    state: AircraftState,
+    rest: AircraftState | None,
+    command: Actuators,
+    air: AirSample,
+    dt_s: float,
+    air_rate_frd_rad_s: Vec3 | None = None,
+) -> tuple[AircraftState, AircraftState | None]:
+    """One step by RK4 with air and command held: (the state after it, what its sums have not taken up yet).
+
+    rest: what earlier sums have not taken up; None: sums as they are, for numbers of 64 bits.
+
+    Equation: Runge and Kutta's fourth-order step of `aircraft_rates`, added by `add_compensated`; the quaternion scaled
+        back to norm one
+    Frames: world NED, body FRD.      Shapes: scalars.
+    Limits: `aircraft_rates`; dt_s within what motors, gear and cables bear.
+    Verified by: tests/verification/test_aircraft.py, tests/verification/test_review_aircraft_step.py
+    """
+    slope = rk4_slope(lambda s: aircraft_rates(shape, p, s, command, air, air_rate_frd_rad_s), state, dt_s)
+    if rest is None:
+        return normalised(add_scaled(state, dt_s, slope)), None
+    moved, rest = add_compensated(state, rest, dt_s, slope)
+    # Scaling back to norm one changes more than the sum has left over.
+    rest.body.quat_ned_from_frd = map_leaves(lambda leaf: leaf * 0.0, rest.body.quat_ned_from_frd)
+    return normalised(moved), rest
 
 
 def normalised(state: AircraftState) -> AircraftState:

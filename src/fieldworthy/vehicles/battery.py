@@ -86,7 +86,9 @@ def first_battery(soc: Scalar = 1.0, temperature_k: Scalar = CELSIUS_25_K) -> Ba
 def open_circuit_v(options: BatteryOptions, p: BatteryParameters, state: BatteryState) -> Scalar:
     """Voltage of the pack behind its series resistance: what it shows at the first instant without current [V].
 
-    Equation: E = n (OCV(SoC) - V_1)
+    Equation: E = n (OCV(SoC) - V_1)      Source: Chen and Rincon-Mora (2006), one RC pair.
+    Shapes: scalars.      Limits: cells alike but for those that are shorted; SoC outside the knots: the nearest one's.
+    Verified by: tests/verification/test_battery.py
     """
     cell = interpolate(weights(options.soc_knots, state.soc), p.open_circuit_v)
     if options.transient:
@@ -98,6 +100,9 @@ def series_resistance_ohm(options: BatteryOptions, p: BatteryParameters, state: 
     """Resistance of the pack to a sudden current [ohm].
 
     Equation: R = a R_0(T, SoC) (n - 1 + w), a the ageing factor, w the weak cell's factor
+    Source: cells in series.
+    Shapes: scalars.      Limits: outside the knots of charge and temperature the nearest one's.
+    Verified by: tests/verification/test_battery.py::test_faults_and_ageing_scale_what_they_should
     """
     charge = weights(options.soc_knots, state.soc)
     if options.temperature_knots_k:
@@ -132,12 +137,6 @@ def current_from_power(options: BatteryOptions, p: BatteryParameters, state: Bat
     power = minimum(power_w, e * e / maximum(r4, 1e-9))
     # The floor keeps the slope of the root finite at P_max; it is 0.03 mV.
     return 2.0 * power / maximum(e + sqrt(maximum(e * e - r4 * power, 1e-9)), 1e-6)
-
-
-def maximum_power_w(options: BatteryOptions, p: BatteryParameters, state: BatteryState) -> Scalar:
-    """The most that the pack can deliver at this instant: E^2 / 4 R [W]."""
-    e = open_circuit_v(options, p, state)
-    return e * e / maximum(4.0 * series_resistance_ohm(options, p, state), 1e-9)
 
 
 def battery_rates(

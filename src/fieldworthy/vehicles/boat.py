@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fieldworthy.core.constants import SEA_LEVEL_DENSITY_KG_M3
 from fieldworthy.core.integrate import add_compensated, rk4_slope
 from fieldworthy.core.lanes import Scalar, clip, cos, sin, sqrt
 from fieldworthy.core.lanes import abs as magnitude
 from fieldworthy.core.struct import add_scaled, map_leaves
 from fieldworthy.core.track import Pose
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
-from fieldworthy.environment.sea import AIR_DENSITY_KG_M3, Sea, ride
+from fieldworthy.environment.sea import Sea, ride
 from fieldworthy.vehicles.vehicle import Clock, Vehicle
 
 
@@ -139,7 +140,7 @@ def wind_load(state: BoatState, sea: Sea, p: BoatParameters) -> tuple[Scalar, Sc
     c, s = cos(state.heading_rad), sin(state.heading_rad)
     u = sea.wind_north_m_s * c + sea.wind_east_m_s * s - state.surge_m_s
     v = sea.wind_east_m_s * c - sea.wind_north_m_s * s - state.sway_m_s
-    pressure = 0.5 * AIR_DENSITY_KG_M3 * sqrt(u * u + v * v + 1e-12)
+    pressure = 0.5 * SEA_LEVEL_DENSITY_KG_M3 * sqrt(u * u + v * v + 1e-12)
     surge = pressure * p.wind_surge_coefficient * p.wind_front_area_m2 * u
     sway = pressure * p.wind_sway_coefficient * p.wind_side_area_m2 * v
     yaw = pressure * p.wind_yaw_coefficient * p.wind_side_area_m2 * p.length_m * v

@@ -26,20 +26,23 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class EffectSwitches:
-    """Which effects are wanted; one without numbers in the file changes nothing."""
+    """Which effects are wanted; one without numbers in the file changes nothing.
 
-    rotor_drag: bool = True
-    flapping: bool = False
-    inflow: bool = False
-    ground_effect: bool = False
-    ceiling_effect: bool = False
-    wall_effect: bool = False
-    gyroscopic: bool = False
-    vibration: bool = False
-    battery: bool = False
-    battery_heat: bool = False
-    propwash: bool = False
-    gear: bool = False
+    No defaults: those of a scenario are `flight_schema.Effects`, and who composes by hand says what is wanted.
+    """
+
+    rotor_drag: bool
+    flapping: bool
+    inflow: bool
+    ground_effect: bool
+    ceiling_effect: bool
+    wall_effect: bool
+    gyroscopic: bool
+    vibration: bool
+    battery: bool
+    battery_heat: bool
+    propwash: bool
+    gear: bool
 
 
 @dataclass
@@ -50,7 +53,7 @@ class Parts:
     """Values of the battery's catalogue file; empty: none."""
     load: LoadParameters | None = None
     tether: TetherParameters | None = None
-    ceiling_up_m: Scalar | None = None
+    roof_up_m: Scalar | None = None
     wall_north_m: Scalar | None = None
 
 
@@ -124,8 +127,8 @@ def compose(
         load=parts.load,
         tether=parts.tether,
     )
-    if parts.ceiling_up_m is not None:
-        p.ceiling_up_m = parts.ceiling_up_m
+    if parts.roof_up_m is not None:
+        p.roof_up_m = parts.roof_up_m
     if parts.wall_north_m is not None:
         p.wall_north_m = parts.wall_north_m
     return shape, p

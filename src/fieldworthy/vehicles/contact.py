@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fieldworthy.core.lanes import Scalar, maximum, minimum, select, sqrt
+from fieldworthy.core.lanes import Scalar, maximum, select, sqrt
 from fieldworthy.core.vec import Quat, Vec3, cross, mat3_apply, mat3_from_quat, mat3_transpose
 from fieldworthy.core.wrench import Wrench
 
@@ -35,8 +35,7 @@ def contact_wrench(
 
     Equation: see `ground_force`, at each point with velocity v + w x r
     Frames: result in FRD, pose and velocity in NED; `ground_up_m` positive up.      Shapes: scalars.
-    Limits: level ground; feet do not deform sideways, so a steady side force makes the body creep (`ground_force`);
-        `contact_grip.gripping_wrench` does not.
+    Limits: level ground; feet do not deform sideways, so a steady side force makes the body creep (`ground_force`).
     Verified by: tests/verification/test_contact.py
     """
     ned_from_frd = mat3_from_quat(quat_ned_from_frd)
@@ -74,12 +73,3 @@ def normal_n(point: ContactPoint, depth_m: Scalar, sink_m_s: Scalar) -> Scalar:
     """
     loaded = maximum(point.stiffness_n_m * depth_m + point.damping_n_s_m * sink_m_s, 0.0)
     return select(depth_m > 0.0, loaded, 0.0)
-
-
-def lowest_point_up_m(points: tuple[ContactPoint, ...], pos_ned_m: Vec3, quat_ned_from_frd: Quat) -> Scalar:
-    """Height of the lowest foot, positive up in the world; less than the ground's height: it stands [m]."""
-    ned_from_frd = mat3_from_quat(quat_ned_from_frd)
-    lowest = -(pos_ned_m.z + mat3_apply(ned_from_frd, points[0].pos_frd_m).z)
-    for point in points[1:]:
-        lowest = minimum(lowest, -(pos_ned_m.z + mat3_apply(ned_from_frd, point.pos_frd_m).z))
-    return lowest

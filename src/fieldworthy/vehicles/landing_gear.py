@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from fieldworthy.core.constants import STANDARD_GRAVITY_M_S2
 from fieldworthy.core.vec import Vec3
 from fieldworthy.vehicles.contact import ContactPoint
 
@@ -27,7 +28,7 @@ def landing_gear(
     damping_ratio: float = 0.4,
     friction: float = 0.6,
     load_factor: float = 3.0,
-    gravity_m_s2: float = 9.80665,
+    gravity_m_s2: float = STANDARD_GRAVITY_M_S2,
 ) -> tuple[ContactPoint, ...]:
     """Contact points under a vehicle that stands on all feet.
 
@@ -51,7 +52,7 @@ def landing_gear(
 
 
 def rk4_growth(
-    points: tuple[ContactPoint, ...], mass_kg: float, inertia_kg_m2: Vec3, dt_s: float, gravity_m_s2: float = 9.80665
+    points: tuple[ContactPoint, ...], mass_kg: float, inertia_kg_m2: Vec3, dt_s: float, gravity_m_s2: float = STANDARD_GRAVITY_M_S2
 ) -> float:
     """Largest factor by which RK4 multiplies a small motion of the standing vehicle in one step; above 1 it shakes.
 

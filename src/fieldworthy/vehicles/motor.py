@@ -49,7 +49,8 @@ def commanded_speed_rad_s(
 
     Equation: speed: w = u w_max;   thrust-linear: w = sqrt(u) w_max;   polynomial: w = (c1 u + c2 u^2 + c3 u^3) w_max,
         each times V/V_nominal with `options.voltage`;   dc-motor: w/K_v + R K_v kappa k_f w^2 = u V - R I_0.
-        The result is kept between the rotor's least and greatest speed (the greatest moves with the voltage).
+        Above throttle 0, where the motor stands, it is kept between the rotor's least and greatest speed (the greatest
+        moves with the voltage).
     Source: speed controllers' usual curves; "dc-motor": steady state of the three-constant motor model (Drela 2007,
         "First-order DC electric motor model", MIT) with the load of the rotor at 1.225 kg/m3.
     Shapes: scalars; throttle from 0 to 1, held there outside.
@@ -60,16 +61,25 @@ def commanded_speed_rad_s(
     if options.curve == "dc-motor":
         volts = voltage_v if options.voltage else p.nominal_voltage_v
         speed = _loaded_speed_rad_s(p, rotor, u * volts)
-        return clip(speed, rotor.speed_min_rad_s, rotor.speed_max_rad_s)
+        return _turning(u, speed, rotor, rotor.speed_max_rad_s)
     full = rotor.speed_max_rad_s
     if options.voltage:
         full = full * (voltage_v / p.nominal_voltage_v)
     if options.curve == "speed":
-        return clip(u * full, rotor.speed_min_rad_s, full)
+        return _turning(u, u * full, rotor, full)
     if options.curve == "thrust-linear":
         # The root of u; the small number keeps value and slope finite at zero throttle.
-        return clip(u / sqrt(maximum(u, 1e-6)) * full, rotor.speed_min_rad_s, full)
-    return clip((p.curve_1 + (p.curve_2 + p.curve_3 * u) * u) * u * full, rotor.speed_min_rad_s, full)
+        return _turning(u, u / sqrt(maximum(u, 1e-6)) * full, rotor, full)
+    return _turning(u, (p.curve_1 + (p.curve_2 + p.curve_3 * u) * u) * u * full, rotor, full)
+
+
+def _turning(throttle: Scalar, speed_rad_s: Scalar, rotor: RotorParameters, full_rad_s: Scalar) -> Scalar:
+    """Kept between the least and the greatest speed; at no throttle the motor stands still."""
+    kept = clip(speed_rad_s, rotor.speed_min_rad_s, full_rad_s)
+    least = rotor.speed_min_rad_s
+    if isinstance(least, int | float) and least == 0.0:
+        return kept
+    return select(throttle > 0.0, kept, 0.0 * kept)
 
 
 def _loaded_speed_rad_s(p: MotorParameters, rotor: RotorParameters, volts: Scalar) -> Scalar:

@@ -112,24 +112,15 @@ def rotor_wrench(
         and proximity leave the torque as it is. The reaction to spin acceleration is `rotor_spin_reaction`.
     Verified by: tests/verification/test_rotor.py, tests/verification/test_rotor_effects.py
     """
-    a, w = p.axis_frd, speed_rad_s
+    a, w, velocity = p.axis_frd, speed_rad_s, air_velocity_frd_m_s
     scale = p.effectiveness * (density_kg_m3 / REFERENCE_DENSITY_KG_M3)
     free = p.thrust_coefficient_n_s2 * scale * w
-    per_speed = free
-    if options.inflow:
-        per_speed = per_speed - p.inflow_coefficient_n_s2_m * scale * along(air_velocity_frd_m_s, a)
-    velocity = air_velocity_frd_m_s
+    per_speed = thrust_per_speed_n_s(options, p, w, velocity, density_kg_m3, surroundings)
     across_shaft = across(velocity, a)
-    if options.proximity and surroundings is not None:
+    if options.wall_effect and surroundings is not None:
         induced = w * induced_velocity_per_speed_m(p.thrust_coefficient_n_s2, p.radius_m)
-        if options.ground_effect:
-            v_sq = dot(across_shaft, across_shaft)
-            per_speed = per_speed * ground_gain(surroundings.height_m, p.radius_m, induced, v_sq)
-        if options.ceiling_effect:
-            per_speed = per_speed * ceiling_gain(surroundings.ceiling_m, p.radius_m)
-        if options.wall_effect:
-            flow = wall_flow_m_s(surroundings.wall_m, p.radius_m, induced)
-            across_shaft = across(velocity - surroundings.wall_direction_frd * flow, a)
+        flow = wall_flow_m_s(surroundings.wall_m, p.radius_m, induced)
+        across_shaft = across(velocity - surroundings.wall_direction_frd * flow, a)
     thrust = per_speed * w
     force = a * thrust
     moment = cross(p.pos_frd_m, a) * thrust - a * (p.spin * p.torque_ratio_m * (free * w))
@@ -149,6 +140,49 @@ def rotor_wrench(
     if options.gyroscopic:
         moment = moment + gyroscopic_moment(rate_frd_rad_s, a, p.spin * w, p.axial_inertia_kg_m2)
     return Wrench(force, moment)
+
+
+def thrust_per_speed_n_s(
+    options: RotorOptions,
+    p: RotorParameters,
+    speed_rad_s: Scalar,
+    air_velocity_frd_m_s: Vec3,
+    density_kg_m3: Scalar,
+    surroundings: RotorSurroundings | None = None,
+) -> Scalar:
+    """Thrust along the shaft over speed of rotation: what pushes the vehicle, and what blows behind the disc [N s].
+
+    Equation: T / w = (k_f w - k_i v_a) G rho/rho_0, as in `rotor_wrench`
+    Source: see `rotor_wrench`.
+    Frames: body FRD; the velocity is that of the hub.      Shapes: scalars.
+    Limits: those of `rotor_wrench`.
+    Verified by: tests/verification/test_rotor.py, tests/verification/test_rotor_effects.py
+    """
+    a = p.axis_frd
+    scale = p.effectiveness * (density_kg_m3 / REFERENCE_DENSITY_KG_M3)
+    per_speed = p.thrust_coefficient_n_s2 * scale * speed_rad_s
+    if options.inflow:
+        per_speed = per_speed - p.inflow_coefficient_n_s2_m * scale * along(air_velocity_frd_m_s, a)
+    if surroundings is None:
+        return per_speed
+    if options.ground_effect:
+        induced = speed_rad_s * induced_velocity_per_speed_m(p.thrust_coefficient_n_s2, p.radius_m)
+        sideways = across(air_velocity_frd_m_s, a)
+        gain = ground_gain(surroundings.height_m, p.radius_m, induced, dot(sideways, sideways))
+        per_speed = per_speed * gain
+    if options.ceiling_effect:
+        per_speed = per_speed * ceiling_gain(surroundings.ceiling_m, p.radius_m)
+    return per_speed
+
+
+def hub_velocity_frd_m_s(
+    options: RotorOptions, p: RotorParameters, air_velocity_frd_m_s: Vec3, rate_frd_rad_s: Vec3
+) -> Vec3:
+    """Velocity of the hub through the air where an effect depends on it, of the centre of mass where none does."""
+    if not options.hub_motion:
+        return air_velocity_frd_m_s
+    velocity: Vec3 = air_velocity_frd_m_s + cross(rate_frd_rad_s, p.pos_frd_m)
+    return velocity
 
 
 def gyroscopic_moment(rate_frd_rad_s: Vec3, axis_frd: Vec3, spin_rad_s: Scalar, axial_inertia_kg_m2: Scalar) -> Vec3:

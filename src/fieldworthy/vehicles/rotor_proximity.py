@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from fieldworthy.core.constants import SEA_LEVEL_DENSITY_KG_M3
 from fieldworthy.core.lanes import Scalar, exp, log, maximum, sqrt
 from fieldworthy.core.vec import Vec3
 
-REFERENCE_DENSITY_KG_M3 = 1.225
-"""Sea level of the standard atmosphere: the density at which rotor coefficients are given."""
+REFERENCE_DENSITY_KG_M3 = SEA_LEVEL_DENSITY_KG_M3
+"""The density at which rotor coefficients are given."""
 
 FAR_M = 1.0e6
 """Distance at which nothing is felt: the value for "none there"."""

@@ -11,6 +11,7 @@ from fieldworthy.vehicles.rotor import (
     RotorOptions,
     RotorParameters,
     across,
+    hub_velocity_frd_m_s,
     rotor_spin_reaction,
     rotor_wrench,
 )
@@ -38,9 +39,7 @@ def rotors_wrench(
     if options.hub_motion or options.proximity:
         total = no_wrench()
         for i, (p, speed) in enumerate(zip(rotors, speeds_rad_s, strict=True)):
-            velocity = air_velocity_frd_m_s
-            if options.hub_motion:
-                velocity = velocity + cross(rate_frd_rad_s, p.pos_frd_m)
+            velocity = hub_velocity_frd_m_s(options, p, air_velocity_frd_m_s, rate_frd_rad_s)
             near = None if surroundings is None else surroundings[i]
             total = total + rotor_wrench(options, p, speed, velocity, rate_frd_rad_s, density_kg_m3, near)
         return total

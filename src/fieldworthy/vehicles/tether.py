@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fieldworthy.core.lanes import Scalar, atan2, maximum, select, sqrt
+from fieldworthy.core.lanes import Scalar, maximum, select, sqrt
 from fieldworthy.core.vec import Quat, Vec3, cross, dot, rotate, rotate_inverse
 from fieldworthy.core.wrench import Wrench, wrench_at
 from fieldworthy.vehicles.contact import ContactPoint, ground_force
@@ -102,7 +102,8 @@ def tether_wrench(
 ) -> Wrench:
     """The pull of a tether to a fixed point, about the centre of mass in FRD.
 
-    Equation: `cable_force_ned_n` with a far end at rest
+    Equation: `cable_force_ned_n` with a far end at rest      Source: Newton's third law.
+    Frames: wrench FRD, everything else NED.      Shapes: scalars.      Limits: those of `cable_force_ned_n`.
     Verified by: tests/verification/test_tether.py
     """
     hook, hook_vel = _hook(p.attach_frd_m, pos_ned_m, quat_ned_from_frd, vel_ned_m_s, rate_frd_rad_s)
@@ -115,12 +116,6 @@ def hanging_load(p: LoadParameters, pos_ned_m: Vec3, quat_ned_from_frd: Quat, gr
     hook = pos_ned_m + rotate(quat_ned_from_frd, p.attach_frd_m)
     length = p.cable_length_m + p.mass_kg * gravity_m_s2 / p.stiffness_n_m
     return LoadState(hook + Vec3(0.0, 0.0, length), Vec3(0.0, 0.0, 0.0))
-
-
-def swing_rad(p: LoadParameters, load: LoadState, pos_ned_m: Vec3, quat_ned_from_frd: Quat) -> Scalar:
-    """Angle of the load, seen from the hook, off the vertical: 0 below it, pi above it [rad]."""
-    span = load.pos_ned_m - pos_ned_m - rotate(quat_ned_from_frd, p.attach_frd_m)
-    return atan2(sqrt(maximum(span.x * span.x + span.y * span.y, 1e-12)), span.z)
 
 
 def _hook(

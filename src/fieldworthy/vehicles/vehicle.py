@@ -21,6 +21,8 @@ class Clock:
     """UInt32, the tick that it starts from."""
     t_s: Scalar
     """Time of that tick."""
+    next_s: Scalar
+    """Time of the tick after it."""
     dt_s: float
     trial: Any
     """UInt32 (lanes), the number of each lane's trial, for its own random numbers."""
@@ -46,7 +48,7 @@ class Vehicle:
     """(state) -> what records see of it, by name with unit."""
     read: Callable[[Any], dict[str, Scalar]]
     """(state) -> what controllers see of it, by the names of their readings."""
-    hear: Callable[[Any], dict[str, dict[str, Scalar]]] | None = None
+    tell: Callable[[Any], dict[str, dict[str, Scalar]]] | None = None
     """(state) -> newest readings of its own devices as they have arrived, by device and name, with `stamp_s`; None: it
     has none."""
     broken: Callable[[Any], Scalar] | None = None

@@ -17,7 +17,6 @@ from fieldworthy.vehicles.battery import (
     terminal_v,
 )
 from fieldworthy.vehicles.contact import ContactPoint, ground_force
-from fieldworthy.vehicles.contact_grip import Grip, gripping_force
 from fieldworthy.vehicles.landing_gear import landing_gear, rk4_growth
 from fieldworthy.vehicles.tether import LoadParameters, LoadState, load_forces
 from fieldworthy.verify.check import Check
@@ -76,21 +75,6 @@ def _slide_on_ground() -> float:
     return _slide(lambda v: ground_force(point, 0.5 * _G / 1000.0, v))
 
 
-def _grip_creep() -> float:
-    """Speed of 0.5 kg on a gripping foot, pushed with half of its friction for 0.5 s [m/s]."""
-    point = landing_gear(_FEET, 2.0, _INERTIA, 1e-3)[0]
-    depth = 0.5 * _G / point.stiffness_n_m
-    state: tuple[Scalar, Grip] = (0.0, Grip(0.0, 0.0))
-
-    def rate(s: tuple[Scalar, Grip]) -> tuple[Scalar, Grip]:
-        force, grip = gripping_force(point, s[1], depth, Vec3(s[0], 0.0, 0.0))
-        return (force.x + 0.5 * point.friction * 0.5 * _G) / 0.5, grip
-
-    for _ in range(500):
-        state = rk4(rate, state, 1e-3)
-    return float(state[0])
-
-
 def _pendulum_period_s() -> float:
     """From release at 2 degrees to the first crossing of the vertical, times four."""
     angle = math.radians(2.0)
@@ -143,10 +127,6 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "landing gear", "slide from 2 m/s with mu = 0.3", "Coulomb: v^2 / (2 mu g)",
         4.0 / (0.6 * _G), _slide_on_ground, 1e-3, "m",
-    ),
-    Check(
-        "landing gear", "creep of a gripping foot under half of its friction", "Coulomb: it holds",
-        0.0, _grip_creep, 1e-3 / 60.0, "m/s",
     ),
     Check(
         "landing gear", "largest growth a step of the standing 2 kg quadrotor, RK4 at 1 ms", "stable: at most 1",

@@ -6,10 +6,10 @@ import math
 from functools import cache
 
 from fieldworthy.control.l1 import L1Parameters, PlaneMotion, l1_circle, l1_line
+from fieldworthy.control.position import approach_speed_per_m
 from fieldworthy.control.tecs import TecsAnswer, TecsParameters, first_tecs, tecs_control
 from fieldworthy.core.integrate import rk4
 from fieldworthy.core.lanes import Scalar
-from fieldworthy.guidance.mission import braking_speed_m_s
 from fieldworthy.verify.check import Check
 
 SPEED_M_S, RADIUS_M = 20.0, 80.0
@@ -96,7 +96,7 @@ def _greatest_deceleration_m_s2() -> float:
     """Of a point that moves at the braking speed, from 60 m."""
     distance, dt, before, most = 60.0, 2e-3, math.nan, 0.0
     for _ in range(10000):
-        speed = braking_speed_m_s(distance, 0.8, 1.5)
+        speed = distance * approach_speed_per_m(distance, 0.8, 1.5)
         most = max(most, (before - speed) / dt) if math.isfinite(before) else most
         distance, before = distance - dt * speed, speed
     return most

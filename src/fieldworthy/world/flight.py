@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from fieldworthy.control import complementary
-from fieldworthy.control.actuation import actuator_command, actuators_of, throttle_margin
+from fieldworthy.control.actuation import actuation_margin, actuator_command, actuators_of
 from fieldworthy.control.autopilot import steer
-from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.setpoint import Setpoint
 from fieldworthy.core.integrate import add_compensated, rk4_slope
 from fieldworthy.core.lanes import Scalar, minimum, select, sqrt
@@ -21,6 +20,7 @@ from fieldworthy.core.vec import (
     mat3_apply,
 )
 from fieldworthy.environment.air import AirParameters, AirSample
+from fieldworthy.sensors.imu import ImuReading
 from fieldworthy.vehicles.aircraft import (
     AircraftParameters,
     AircraftState,
@@ -34,14 +34,14 @@ from fieldworthy.vehicles.vehicle import Clock, Vehicle
 from fieldworthy.world.flight_air import air_at, air_rate, next_turbulence
 from fieldworthy.world.flight_faults import stuck, supply_events, through_link, with_faults
 from fieldworthy.world.flight_sensing import (
+    feel,
     hear,
-    inertial_reading,
     read_devices,
     truth_of,
 )
 from fieldworthy.world.flight_start import first_flight
 from fieldworthy.world.flight_state import FlightParameters, FlightShape, FlightState
-from fieldworthy.world.flight_watch import heard, observe, read, watched
+from fieldworthy.world.flight_watch import believed_of, observe, read, tell, watched
 
 
 def flight_vehicle(shape: FlightShape) -> Vehicle:
@@ -55,10 +55,12 @@ def flight_vehicle(shape: FlightShape) -> Vehicle:
         speed_m_s=lambda state: sqrt(dot(state.motion.body.vel_ned_m_s, state.motion.body.vel_ned_m_s) + 1e-12),
         observe=lambda state: observe(shape, state),
         read=read,
-        hear=heard,
+        tell=tell,
         broken=lambda state: state.crash > 0.5,
         prepare=lambda state, command, air, p, clock: flight_prepare(shape, state, command, air, p, clock),
-        first=lambda start, air, p, clock: first_flight(shape, start, air, p, clock),
+        first=lambda start, air, p, clock: sense(
+            shape, first_flight(shape, start, air, p, clock), air, p, clock, moved=False
+        ),
     )
 
 
@@ -75,10 +77,15 @@ def flight_prepare(
     shape: FlightShape, state: FlightState, command: Any, air: AirParameters, p: FlightParameters, clock: Clock
 ) -> FlightState:
     """What happens before a tick at which a command begins or a device is due: it reads, the command goes its way."""
-    if state.delayed:
-        # Devices are read between commands as well.
-        begins = clock.tick % shape.command_ticks == 0
-        state = replace(state, delayed=where(begins, (command, *state.delayed[:-1]), state.delayed))
+    # Devices are read between commands as well.
+    begins = clock.tick % shape.command_ticks == 0
+    still = Vec3(0.0, 0.0, 0.0)
+    state = replace(
+        state,
+        delayed=where(begins, (command, *state.delayed[:-1]), state.delayed) if state.delayed else (),
+        inertial_sum=where(begins, ImuReading(still, still), state.inertial_sum),
+        inertial_count=select(begins, 0.0 * state.inertial_count, state.inertial_count),
+    )
     if not shape.devices:
         return state
     here = air_at(shape, state, air, clock)
@@ -87,50 +94,42 @@ def flight_prepare(
     truth = truth_of(
         shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
     )
-    return replace(state, devices=read_devices(shape, p, state, truth, clock))
+    # What has no latency is heard at once.
+    return hear(shape, p, replace(state, devices=read_devices(shape, p, state, truth, clock)), clock)
 
 
 def flight_step(
     shape: FlightShape, state: FlightState, command: Any, air: AirParameters, p: FlightParameters, clock: Clock
 ) -> FlightState:
-    """One tick: sense, believe, steer, break what breaks, move.
+    """One tick: act on what is believed, and sense where that has led.
 
-    Equation: devices and filter at the start of the tick; air, actuators and faults held over it; motion by RK4.
     Frames: world NED, body FRD.      Shapes: scalars.
     Limits: the autopilot runs at every physics tick; its command comes at the control rate.
+    Verified by: tests/consistency/test_flight.py
+    """
+    moved = act(shape, state, command, air, p, clock)
+    return watched(shape, p, sense(shape, moved, air, p, replace(clock, tick=clock.tick + 1, t_s=clock.next_s)))
+
+
+def act(
+    shape: FlightShape, state: FlightState, command: Any, air: AirParameters, p: FlightParameters, clock: Clock
+) -> FlightState:
+    """Steer, break what breaks, and move for one tick.
+
+    Equation: air, actuators and faults held over the tick; motion by RK4.
+    Frames: world NED, body FRD.      Shapes: scalars.
     Verified by: tests/consistency/test_flight.py
     """
     dt_s = clock.dt_s
     here = air_at(shape, state, air, clock)
     craft = with_faults(shape, p, clock)
-    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air))
-    through_air = loads.air_velocity_frd_m_s
-    airspeed = sqrt(dot(through_air, through_air) + 1e-12)
-    body = state.motion.body
-
-    inertial = state.inertial
-    belief, imu, held, devices, origin = state.filter, state.imu, state.imu_held, state.devices, state.origin_ned_m
-    if shape.imu is not None and imu is not None:
-        truth = truth_of(
-            shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
-        )
-        inertial, imu, held = inertial_reading(shape, p, state, truth, clock)
-        if belief is not None and p.filter is not None:
-            belief = complementary.predict(
-                shape.filter, p.filter, belief, inertial.rate_frd_rad_s, inertial.specific_force_frd_m_s2, dt_s
-            )
-    belief, devices, origin = hear(shape, p, belief, devices, origin, clock)
-    if belief is not None:
-        believed = complementary.estimate(belief)
-    else:
-        believed = Estimate(body.pos_ned_m, body.vel_ned_m_s, body.quat_ned_from_frd, body.rate_frd_rad_s, airspeed)
-
     asked = through_link(shape, p, state, command, clock)
     if shape.autopilot is not None and p.autopilot is not None:
+        believed = believed_of(state)
         actuators, autopilot, margin = steer(shape.autopilot, p.autopilot, asked, believed, state.autopilot, dt_s)
     else:
         actuators, autopilot = actuators_of(asked, shape.rotors), None
-        margin = throttle_margin(actuators.throttle)
+        margin = actuation_margin(actuators, surfaces=shape.aircraft.aero is not None)
     driven = stuck(shape, p, actuators, clock)
     if shape.aircraft.battery is not None:
         driven = replace(driven, throttle=tuple(select(state.dead > 0.5, 0.0 * u, u) for u in driven.throttle))
@@ -153,33 +152,56 @@ def flight_step(
     if voltage is None:
         voltage = craft.motors[0].nominal_voltage_v
     low_s, dead = supply_events(shape, craft, state, motion, voltage, clock)
-    moved = replace(
+    turbulence, convection = next_turbulence(shape, state, air, p, clock)
+    return replace(
         state,
-        low_s=low_s,
-        dead=dead,
         motion=motion,
         rest=rest,
         actuators=driven,
         autopilot=autopilot,
-        turbulence=next_turbulence(shape, state, air, p, clock, airspeed),
-        imu=imu,
-        inertial=inertial,
-        sensed_s=clock.t_s + 0.0 * airspeed,
-        imu_held=held,
-        filter=belief,
-        origin_ned_m=origin,
-        devices=devices,
+        turbulence=turbulence,
+        convection_m_s=convection,
         phase_rad=phase,
         margin=margin,
         margin_least=minimum(state.margin_least, margin),
         voltage_v=voltage,
         current_a=current,
-        energy_j=state.energy_j + voltage * current * dt_s,
-        believed=believed,
-        wind_ned_m_s=here.wind_ned_m_s,
-        airspeed_m_s=airspeed,
+        energy_j=state.energy_j + voltage * current * dt_s if state.energy_j is not None else None,
+        low_s=low_s,
+        dead=dead,
     )
-    return watched(shape, p, moved)
+
+
+def sense(
+    shape: FlightShape,
+    state: FlightState,
+    air: AirParameters,
+    p: FlightParameters,
+    clock: Clock,
+    moved: bool = True,
+) -> FlightState:
+    """Where the vehicle is now: the air there, what the inertial unit reads, what arrives, and what the filter makes.
+
+    moved: a tick has passed, which the filter follows; False at the start.
+    Frames: world NED, body FRD.      Shapes: scalars.
+    Verified by: tests/consistency/test_flight.py
+    """
+    here = air_at(shape, state, air, clock)
+    craft = with_faults(shape, p, clock)
+    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air))
+    through_air = loads.air_velocity_frd_m_s
+    state = replace(state, wind_ned_m_s=here.wind_ned_m_s, airspeed_m_s=sqrt(dot(through_air, through_air) + 1e-12))
+    if shape.imu is not None and state.imu is not None:
+        truth = truth_of(
+            shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
+        )
+        state = feel(shape, p, state, truth, clock)
+        if moved and state.filter is not None and p.filter is not None:
+            rate, force = state.inertial.rate_frd_rad_s, state.inertial.specific_force_frd_m_s2
+            state = replace(
+                state, filter=complementary.predict(shape.filter, p.filter, state.filter, rate, force, clock.dt_s)
+            )
+    return hear(shape, p, state, clock)
 
 
 def _motion_now(

@@ -51,14 +51,15 @@ def _mean_wind(shape: FlightShape, air: AirParameters, pos_ned_m: Vec3) -> Vec3:
 
 
 def next_turbulence(
-    shape: FlightShape, state: FlightState, air: AirParameters, p: FlightParameters, clock: Clock, airspeed: Scalar
-) -> Any:
+    shape: FlightShape, state: FlightState, air: AirParameters, p: FlightParameters, clock: Clock
+) -> tuple[Any, Scalar | None]:
+    """The turbulence one tick later, and how fast it passed; None twice without."""
     if state.turbulence is None:
-        return None
+        return None, None
     options, pos = shape.air.turbulence, state.motion.body.pos_ned_m
     mean = _mean_wind(shape, air, pos)
     drawn = normals(p.turbulence_key, clock.trial, clock.tick, normals_needed(options), type(pos.x))
-    passing = convection_m_s(airspeed, sqrt(dot(mean, mean) + 1e-12))
-    return step(
-        options, air.turbulence, state.turbulence, maximum(-pos.z, 0.0), passing, shape.span_m, clock.dt_s, drawn
-    )
+    passing = convection_m_s(state.airspeed_m_s, sqrt(dot(mean, mean) + 1e-12))
+    height = maximum(-pos.z, 0.0)
+    moved = step(options, air.turbulence, state.turbulence, height, passing, shape.span_m, clock.dt_s, drawn)
+    return moved, passing

@@ -31,7 +31,8 @@ def supply_events(
 
 def _active(p: FlightParameters, number: int, clock: Clock) -> Scalar:
     fault = p.faults[number]
-    return logical_and(clock.t_s >= fault.onset_s, clock.t_s < fault.end_s)
+    now_s = clock.t_s + 0.5 * clock.dt_s  # seconds in 32 bits must not be late by their last digit
+    return logical_and(now_s >= fault.onset_s, now_s < fault.end_s)
 
 
 def with_faults(shape: FlightShape, p: FlightParameters, clock: Clock) -> AircraftParameters:

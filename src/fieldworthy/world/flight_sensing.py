@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from fieldworthy.control import complementary
-from fieldworthy.control.complementary import FilterState
-from fieldworthy.core.lanes import Scalar, logical_and, select, sqrt
+from fieldworthy.core.constants import SEA_LEVEL_DENSITY_KG_M3
+from fieldworthy.core.lanes import Scalar, logical_and, maximum, select, sqrt
 from fieldworthy.core.random import normals, stream_words, unit_uniform
-from fieldworthy.core.struct import map_leaves, where
+from fieldworthy.core.struct import add_scaled, map_leaves, where
 from fieldworthy.core.vec import Quat, Vec3, rotate_inverse
 from fieldworthy.environment.air import AirSample
 from fieldworthy.environment.atmosphere import isa, pressure_altitude_m
@@ -74,17 +74,36 @@ def truth_of(
     )
 
 
-def inertial_reading(
-    shape: FlightShape, p: FlightParameters, state: FlightState, truth: SensorTruth, clock: Clock
-) -> tuple[ImuReading, Any, dict[str, ImuReading]]:
-    """The inertial unit's sample of this tick, its memory, and what its faults hold on to."""
+def feel(shape: FlightShape, p: FlightParameters, state: FlightState, truth: SensorTruth, clock: Clock) -> FlightState:
+    """The state after the inertial unit's sample of this tick, and with the one that is heard now.
+
+    Limits: the unit is read at every physics tick; who hears it more rarely hears the mean of what came (`tell`), as
+        units that sum angles and velocities give it. Its latency is whole ticks, without jitter.
+    """
     assert shape.imu is not None
     assert p.imu is not None
     assert state.imu is not None
-    numbers = normals(p.imu_key, clock.trial, clock.tick, imu_normals(shape.imu), type(truth.pos_ned_m.x))
-    reading, memory = read_imu(shape.imu, p.imu, truth, state.imu, numbers)
-    reading, held = _struck(shape, p, "imu", reading, state.imu_held, clock)
-    return reading, memory, held
+    scalar_type = type(truth.pos_ned_m.x)
+    numbers = normals(p.imu_key, clock.trial, clock.tick, imu_normals(shape.imu), scalar_type)
+    sample, memory = read_imu(shape.imu, p.imu, truth, state.imu, numbers)
+    sample, held = _struck(shape, p, "imu", sample, state.imu_held, clock)
+    line = (sample, *state.imu_line)
+    arrived, line = line[shape.imu_delay], line[: shape.imu_delay]
+    if shape.imu_drops:
+        word = stream_words(p.imu_key, clock.trial, clock.tick, _UNIFORM_BLOCK)[0]
+        lost = unit_uniform(word, scalar_type) < p.imu_link.dropout
+        arrived = where(lost, state.inertial, arrived)
+    taken_s = clock.t_s - shape.imu_delay * clock.dt_s
+    return replace(
+        state,
+        imu=memory,
+        imu_held=held,
+        imu_line=line,
+        inertial=arrived,
+        inertial_sum=add_scaled(state.inertial_sum, 1.0, arrived),
+        inertial_count=state.inertial_count + 1.0,
+        inertial_stamp_s=taken_s * (1.0 + p.imu_link.clock_drift) + p.imu_link.clock_offset_s,
+    )
 
 
 def _drawn_once(key: tuple[Any, Any], trial: Any, count: int, scalar_type: Any) -> tuple[Scalar, ...]:
@@ -167,42 +186,39 @@ def read_devices(
     return found
 
 
-def hear(
-    shape: FlightShape,
-    p: FlightParameters,
-    belief: FilterState | None,
-    devices: dict[str, DeviceState],
-    origin_ned_m: Vec3,
-    clock: Clock,
-) -> tuple[FilterState | None, dict[str, DeviceState], Vec3]:
-    """Take in what has arrived at this tick: the filter after it, the devices' mailboxes, the first fix's offset."""
-    devices = dict(devices)
+def hear(shape: FlightShape, p: FlightParameters, state: FlightState, clock: Clock) -> FlightState:
+    """Take in what has arrived at this tick: the mailboxes, the filter after it, and where its origin lies."""
+    belief, devices, origin, origin_set = state.filter, dict(state.devices), state.origin_ned_m, state.origin_set
+    # Half a tick on: sums of seconds in 32 bits must not be late by their last digit.
+    now_s = clock.t_s + 0.5 * clock.dt_s
     for name, device in devices.items():
         before = device.mailbox.arrived
-        mailbox, fresh = collect(device.mailbox, clock.t_s)
+        mailbox, fresh = collect(device.mailbox, now_s)
         devices[name] = DeviceState(device.memory, mailbox, device.held)
-        value, first = mailbox.newest.value, logical_and(fresh, before < 0.5)
         if belief is None or p.filter is None:
             continue
+        value = mailbox.newest.value
         if name == "gnss":
             fixed = logical_and(fresh, value.fix > 0.5)
             age = select(fixed, clock.t_s - mailbox.newest.stamp_s, 0.0)
             offset = value.pos_ned_m + value.vel_ned_m_s * age - belief.pos_ned_m
-            origin_ned_m = where(logical_and(first, fixed), offset, origin_ned_m)
+            origin = where(logical_and(fixed, origin_set < 0.5), offset, origin)
+            origin_set = maximum(origin_set, select(fixed, 1.0, 0.0 * origin_set))
             belief = complementary.correct_gnss(
-                shape.filter, p.filter, belief, value.pos_ned_m - origin_ned_m, value.vel_ned_m_s, age, fixed
-            )  # fmt: skip
+                shape.filter, p.filter, belief, value.pos_ned_m - origin, value.vel_ned_m_s, age, fixed
+            )
         elif name == "barometer":
             height = pressure_altitude_m(select(fresh, value.pressure_pa, 1e5))
+            first = logical_and(fresh, before < 0.5)
             zero = select(first, height + belief.pos_ned_m.z, belief.barometer_zero_m)
             belief = complementary.correct_baro(p.filter, replace(belief, barometer_zero_m=zero), height, fresh)
         elif name == "magnetometer":
             belief = complementary.correct_mag(p.filter, belief, value.field_frd_t, p.declination_rad, fresh)
         elif name == "airspeed":
-            density = isa(-belief.pos_ned_m.z).density_kg_m3
-            true_speed = value.airspeed_m_s * sqrt(1.225 / density)
+            density = isa(p.origin_altitude_m - belief.pos_ned_m.z).density_kg_m3
+            true_speed = value.airspeed_m_s * sqrt(SEA_LEVEL_DENSITY_KG_M3 / density)
             belief = complementary.correct_airspeed(p.filter, belief, true_speed, fresh)
-    return belief, devices, origin_ned_m
+    return replace(state, filter=belief, devices=devices, origin_ned_m=origin, origin_set=origin_set)
 
 
 def _freezes(shape: FlightShape, device: str) -> list[str]:
@@ -221,5 +237,5 @@ def _struck(
         fault = SensorFault(numbers.onset_s, numbers.end_s, numbers.size)
         count = fault_normals(options, reading)
         drawn = normals(p.fault_key, clock.trial, clock.tick, count, type(numbers.onset_s), _BLOCKS * int(name))
-        reading, kept[name] = apply_fault(options, fault, reading, held[name], clock.t_s, drawn)
+        reading, kept[name] = apply_fault(options, fault, reading, held[name], clock.t_s + 0.5 * clock.dt_s, drawn)
     return reading, kept

@@ -16,7 +16,7 @@ from fieldworthy.core.random import normals
 from fieldworthy.core.rigid_body import RigidBodyState
 from fieldworthy.core.struct import map_leaves
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
-from fieldworthy.environment.air import AirParameters, sample
+from fieldworthy.environment.air import AirParameters, AirSample, sample
 from fieldworthy.environment.turbulence import first, normals_needed
 from fieldworthy.sensors.imu import ImuReading
 from fieldworthy.vehicles.aerodynamics import Surfaces
@@ -70,12 +70,17 @@ def first_flight(
         actuators=Actuators(tuple(0.0 for _ in p.aircraft.rotors)),
         autopilot=first_autopilot(shape.autopilot, believed, start.flying) if shape.autopilot is not None else None,
         turbulence=turbulence,
+        convection_m_s=0.0 if count else None,
         imu=imu,
-        inertial=ImuReading(zero, zero),
-        sensed_s=0.0,
+        imu_line=tuple(_resting(zero, here) for _ in range(shape.imu_delay)),
+        inertial=_resting(zero, here),
+        inertial_sum=ImuReading(zero, zero),
+        inertial_count=0.0,
+        inertial_stamp_s=0.0,
         imu_held=first_held(shape),
         filter=belief,
         origin_ned_m=zero,
+        origin_set=0.0,
         devices=first_devices(shape, p, clock, kind),
         phase_rad=tuple(0.0 for _ in p.aircraft.rotors) if shape.aircraft.rotor.vibration else (),
         delayed=tuple(_hold(shape, start) for _ in range(max((f.commands for f in shape.faults), default=0))),
@@ -83,15 +88,19 @@ def first_flight(
         margin_least=0.5,
         voltage_v=0.0,
         current_a=0.0,
-        energy_j=0.0,
+        energy_j=None if shape.aircraft.battery is not None else 0.0,
         low_s=NEVER_S,
         dead=0.0,
         crash=0.0,
         impact_m_s=0.0,
-        believed=believed,
         wind_ned_m_s=wind,
         airspeed_m_s=start.airspeed_m_s,
     )
+
+
+def _resting(zero: Vec3, here: AirSample) -> ImuReading:
+    """What a unit would have said before the start: level and at rest."""
+    return ImuReading(zero, Vec3(0.0, 0.0, -here.gravity_m_s2))
 
 
 def _hold(shape: FlightShape, start: FlightStart) -> Any:

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from fieldworthy.control.autopilot import AutopilotOptions, AutopilotParameters
 from fieldworthy.control.complementary import FilterOptions, FilterParameters, FilterState
-from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.core.lanes import Scalar
 from fieldworthy.core.vec import Vec3
 from fieldworthy.environment.air import AirOptions
@@ -89,6 +88,11 @@ class FlightShape:
     compensated: bool = True
     """Sums without loss, for 32-bit numbers."""
     rotors: int = 0
+    """How many the vehicle has."""
+    imu_delay: int = 0
+    """Ticks from a sample of the inertial unit to its being heard."""
+    imu_drops: bool = False
+    """Whether samples of it are lost."""
     span_m: float = 0.0
     """Wing span that turbulence is averaged over; 0 without wings."""
 
@@ -101,11 +105,14 @@ class FlightParameters:
     autopilot: AutopilotParameters | None
     filter: FilterParameters | None
     imu: ImuParameters | None
+    imu_link: DeliveryParameters
     imu_key: tuple[Any, Any]
     turbulence_key: tuple[Any, Any]
     devices: dict[str, DeviceNumbers]
     faults: tuple[FaultNumbers, ...]
     fault_key: tuple[Any, Any]
+    origin_altitude_m: Scalar
+    """Of the world's origin above sea level, which every autopilot knows of its home."""
     declination_rad: Scalar
     reach_down_m: Scalar
     """From the centre of mass to the lowest part."""
@@ -139,17 +146,27 @@ class FlightState:
     rest: AircraftState | None
     """What the sums of the motion have not yet taken up."""
     actuators: Actuators
+    """What was commanded last, surfaces as they obeyed."""
     autopilot: Any
     turbulence: TurbulenceState | None
+    convection_m_s: Scalar | None
+    """How fast turbulence passes; None without."""
     imu: ImuMemory | None
+    imu_line: tuple[ImuReading, ...]
+    """Samples on their way, the newest first."""
     inertial: ImuReading
-    """The newest sample."""
-    sensed_s: Scalar
-    """When it was taken."""
+    """The newest sample that was heard."""
+    inertial_sum: ImuReading
+    """Of the samples since the last command began."""
+    inertial_count: Scalar
+    inertial_stamp_s: Scalar
+    """When the newest one was taken, by the unit's clock."""
     imu_held: dict[str, ImuReading]
     filter: FilterState | None
     origin_ned_m: Vec3
-    """First fix less the true start: the filter takes its first fix for where it stands."""
+    """First fix less the place where it was taken for granted: the filter takes its first fix for where it stands."""
+    origin_set: Scalar
+    """1 after the first fix."""
     devices: dict[str, DeviceState]
     phase_rad: tuple[Scalar, ...]
     """Angle of each rotor, for its vibration; empty without."""
@@ -160,8 +177,8 @@ class FlightState:
     margin_least: Scalar
     voltage_v: Scalar
     current_a: Scalar
-    energy_j: Scalar
-    """Taken from the supply since the start."""
+    energy_j: Scalar | None
+    """Taken from the supply since the start; None: the battery counts it."""
     low_s: Scalar
     """When the battery warned first; NEVER_S: it has not."""
     dead: Scalar
@@ -169,8 +186,6 @@ class FlightState:
     crash: Scalar
     """A place in CRASHES."""
     impact_m_s: Scalar
-    believed: Estimate
-    """Motion as the autopilot believed it at the last tick."""
     wind_ned_m_s: Vec3
     airspeed_m_s: Scalar
 

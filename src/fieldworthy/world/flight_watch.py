@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
+from fieldworthy.control.complementary import estimate
+from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.core.lanes import Scalar, logical_and, maximum, select, sqrt
-from fieldworthy.core.struct import children
+from fieldworthy.core.struct import children, map_leaves
 from fieldworthy.core.vec import Vec3, dot, euler_zyx_from_quat, rotate
 from fieldworthy.world.flight_state import CRASHES, FlightParameters, FlightShape, FlightState
 
@@ -59,12 +62,14 @@ def observe(shape: FlightShape, state: FlightState) -> dict[str, Scalar]:
         "margin_least": state.margin_least,
         "voltage_v": state.voltage_v,
         "current_a": state.current_a,
-        "energy_j": state.energy_j,
         "crash": state.crash,
         "impact_m_s": state.impact_m_s,
     }
-    for i, speed in enumerate(motion.rotor_speed_rad_s):
-        found[f"rotor_{i}_rad_s"] = speed
+    found["energy_j"] = motion.battery.energy_j if motion.battery is not None else state.energy_j
+    for i, (speed, throttle) in enumerate(zip(motion.rotor_speed_rad_s, state.actuators.throttle, strict=True)):
+        found[f"rotor_{i}_rad_s"], found[f"throttle_{i}"] = speed, throttle
+    if state.convection_m_s is not None:
+        found["convection_m_s"] = state.convection_m_s
     if motion.surfaces is not None:
         found["aileron_rad"] = motion.surfaces.aileron_rad
         found["elevator_rad"] = motion.surfaces.elevator_rad
@@ -78,17 +83,26 @@ def observe(shape: FlightShape, state: FlightState) -> dict[str, Scalar]:
         found["load_east_m"] = motion.load.pos_ned_m.y
         found["load_up_m"] = -motion.load.pos_ned_m.z
     if shape.estimated:
-        found["believed_north_m"] = state.believed.pos_ned_m.x
-        found["believed_east_m"] = state.believed.pos_ned_m.y
-        found["believed_up_m"] = -state.believed.pos_ned_m.z
-        roll, pitch, turned = euler_zyx_from_quat(state.believed.quat_ned_from_frd)
+        believed = believed_of(state)
+        found["believed_north_m"] = believed.pos_ned_m.x
+        found["believed_east_m"] = believed.pos_ned_m.y
+        found["believed_up_m"] = -believed.pos_ned_m.z
+        roll, pitch, turned = euler_zyx_from_quat(believed.quat_ned_from_frd)
         found["believed_roll_rad"], found["believed_pitch_rad"], found["believed_heading_rad"] = roll, pitch, turned
     return found
 
 
+def believed_of(state: FlightState) -> Estimate:
+    """The motion as the autopilot believes it: the filter's, or the truth."""
+    if state.filter is not None:
+        return estimate(state.filter)
+    body = state.motion.body
+    return Estimate(body.pos_ned_m, body.vel_ned_m_s, body.quat_ned_from_frd, body.rate_frd_rad_s, state.airspeed_m_s)
+
+
 def read(state: FlightState) -> dict[str, Any]:
     """What controllers see: the motion as the autopilot believes it."""
-    e = state.believed
+    e = believed_of(state)
     roll, pitch, heading = euler_zyx_from_quat(e.quat_ned_from_frd)
     return {
         "north_m": e.pos_ned_m.x,
@@ -107,19 +121,19 @@ def read(state: FlightState) -> dict[str, Any]:
     }
 
 
-def heard(state: FlightState) -> dict[str, dict[str, Scalar]]:
-    """Newest readings that have arrived, by device; names end with the unit, x, y, z are the body's axes."""
+def tell(state: FlightState) -> dict[str, dict[str, Scalar]]:
+    """Newest readings that have arrived, by device; names end with the unit, x, y, z are the body's axes.
+
+    Of the inertial unit: the mean since the last command began. NaN until something has arrived.
+    """
     found: dict[str, dict[str, Scalar]] = {}
     if state.imu is not None:
-        rate, force = state.inertial.rate_frd_rad_s, state.inertial.specific_force_frd_m_s2
-        found["imu"] = {
-            "stamp_s": state.sensed_s,
-            **{f"rate_{axis}_rad_s": value for axis, value in zip("xyz", rate, strict=True)},
-            **{f"specific_force_{axis}_m_s2": value for axis, value in zip("xyz", force, strict=True)},
-        }
+        mean = map_leaves(lambda leaf: leaf / maximum(state.inertial_count, 1.0), state.inertial_sum)
+        found["imu"] = {"stamp_s": state.inertial_stamp_s, **_named(mean)}
     for name, device in state.devices.items():
-        newest = device.mailbox.newest
-        found[name] = {"stamp_s": newest.stamp_s, **_named(newest.value)}
+        mailbox = device.mailbox
+        values = {"stamp_s": mailbox.newest.stamp_s, **_named(mailbox.newest.value)}
+        found[name] = {key: select(mailbox.arrived > 0.5, value, math.nan) for key, value in values.items()}
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fieldworthy.core.engine import Engine, take
 from fieldworthy.core.lanes import is_finite, minimum
-from fieldworthy.core.pack import Shape
+from fieldworthy.core.pack import Packing
 from fieldworthy.core.struct import leaves, where
 from fieldworthy.core.track import Pose, Track, write_pose
 from fieldworthy.core.vec import euler_zyx_from_quat
@@ -76,8 +76,8 @@ def gap_m(
 def move(
     engine: Engine,
     vehicle: Vehicle,
-    shape: Shape,
-    constants: Shape,
+    shape: Packing,
+    constants: Packing,
     hull: Hull,
     dt_s: float,
     around: Surroundings,
@@ -99,7 +99,7 @@ def move(
     begun = still = shape.tree(moving.vehicle)
 
     def clock_at(tick: Any) -> Clock:
-        return Clock(tick, engine.Float(tick) * dt_s, dt_s, trial)
+        return Clock(tick, engine.Float(tick) * dt_s, engine.Float(tick + 1) * dt_s, dt_s, trial)
 
     def step(i: Any, state: Any, standing: Standing) -> tuple[Any, Any, Standing]:
         active = standing.outcome == RUNNING
@@ -130,4 +130,4 @@ def sights(vehicle: Vehicle, state: Any, medium: Any, t_s: Any, p: Any) -> Sight
     pose = vehicle.pose(state, medium, t_s, p)
     roll, pitch, _ = euler_zyx_from_quat(pose.quat_ned_from_frd)
     seen = {**vehicle.observe(state), "up_m": -pose.pos_ned_m.z, "roll_rad": roll, "pitch_rad": pitch}
-    return Sights(seen, vehicle.read(state), vehicle.hear(state) if vehicle.hear is not None else {})
+    return Sights(seen, vehicle.read(state), vehicle.tell(state) if vehicle.tell is not None else {})

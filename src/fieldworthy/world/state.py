@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.engine import Engine
-from fieldworthy.core.pack import Shape
+from fieldworthy.core.pack import Packing
 from fieldworthy.core.track import Track
 from fieldworthy.environment.mesh import MeshScene
 from fieldworthy.environment.primitives import Table
@@ -95,17 +95,17 @@ class World:
             self._made[name] = make()
         return self._made[name]  # type: ignore[no-any-return]
 
-    def vehicle_shape(self, tree: Any = None) -> Shape:
+    def vehicle_shape(self, tree: Any = None) -> Packing:
         """How the vehicle's state lies in `State.vehicle`; settled by the first tree."""
         if "vehicle" not in self._made:
-            self._made["vehicle"] = Shape.of_separate(tree)
+            self._made["vehicle"] = Packing.of_separate(tree)
         return self._made["vehicle"]  # type: ignore[no-any-return]
 
-    def constants(self) -> tuple[Shape, tuple[Any, ...]]:
+    def constants(self) -> tuple[Packing, tuple[Any, ...]]:
         """The vehicle's parameters and its medium: how they lie, and as an argument of a kernel."""
         if "constants" not in self._made:
             tree = (self.vehicle_parameters, self.medium)
-            shape = Shape(tree)
+            shape = Packing(tree)
             self._made["constants"] = shape, shape.flat(tree)
         return self._made["constants"]  # type: ignore[no-any-return]
 

@@ -173,7 +173,7 @@ def _first_state(world: World) -> tuple[tuple[Any, ...], Sights]:
     p, medium = take((world.vehicle_parameters, world.medium), row)
     if vehicle.first is not None:
         trial = dr.gather(engine.UInt32, world.trial_lanes, row)
-        clock = Clock(engine.counter(0), engine.scalar(0.0), world.timing.dt_s, trial)
+        clock = Clock(engine.counter(0), engine.scalar(0.0), engine.scalar(world.timing.dt_s), world.timing.dt_s, trial)
         first = map_leaves(lambda leaf: leaf + nought, vehicle.first(first, medium, p, clock))
     found = map_leaves(lambda leaf: leaf + nought, sights(vehicle, first, medium, engine.scalar(0.0), p))
     flat = world.vehicle_shape(first).flat(first)

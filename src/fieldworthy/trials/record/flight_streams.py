@@ -32,17 +32,13 @@ def flight_topics(recording: Recording, messages: Messages) -> list[Topic]:
     if flight is None:
         return []
     tracks = flight.tracks
+    wind = [tracks[f"wind_{axis}_m_s"] for axis in ("north", "east", "up")]
     out = [
-        _always(recording, "/setpoint/pose", "geometry_msgs/PoseStamped", _setpoint(flight, messages)),
-        _always(
-            recording, "/setpoint/velocity", "geometry_msgs/Vector3Stamped",
-            _vector(messages, *(tracks[f"cmd_{axis}_m_s"] for axis in ("north", "east", "up"))),
-        ),
-        _always(recording, "/wind", "geometry_msgs/Vector3Stamped",
-                _vector(messages, *(tracks[f"wind_{axis}_m_s"] for axis in ("north", "east", "up")))),
+        *_commands(recording, flight, messages),
+        _always(recording, "/wind", "geometry_msgs/Vector3Stamped", _vector(messages, *wind)),
         _always(recording, "/margin", "std_msgs/Float64", _number(messages, tracks["margin"])),
         _always(recording, "/rotors", "sensor_msgs/JointState", _joints(messages, velocity=flight.rotors())),
-    ]  # fmt: skip
+    ]
     if flight.surfaces():
         joints = _joints(messages, position=flight.surfaces())
         out.append(_always(recording, "/surfaces", "sensor_msgs/JointState", joints))
@@ -54,6 +50,23 @@ def flight_topics(recording: Recording, messages: Messages) -> list[Topic]:
     if "believed_north_m" in tracks:
         out.append(_always(recording, "/estimate", "geometry_msgs/PoseStamped", _estimate(flight, messages)))
     return out + [topic for name in flight.devices for topic in _device(recording, flight, messages, name)]
+
+
+def _commands(recording: Recording, flight: Flight, messages: Messages) -> list[Topic]:
+    """What the controller asks for: a setpoint, or numbers for the actuators, each on a topic of its own."""
+    tracks = flight.tracks
+    if "cmd_north_m" not in tracks:
+        names = [name for name in tracks if name.startswith("cmd_")]
+        return [
+            _always(recording, f"/command/{name.removeprefix('cmd_')}", "std_msgs/Float64",
+                    _number(messages, tracks[name]))
+            for name in names
+        ]  # fmt: skip
+    velocity = [tracks[f"cmd_{axis}_m_s"] for axis in ("north", "east", "up")]
+    return [
+        _always(recording, "/setpoint/pose", "geometry_msgs/PoseStamped", _setpoint(flight, messages)),
+        _always(recording, "/setpoint/velocity", "geometry_msgs/Vector3Stamped", _vector(messages, *velocity)),
+    ]
 
 
 def _device(recording: Recording, flight: Flight, messages: Messages, name: str) -> list[Topic]:

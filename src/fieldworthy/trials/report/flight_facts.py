@@ -23,13 +23,21 @@ def flight_facts(run: RunData) -> list[tuple[str, str]]:
         ("Vehicle", esc(run.table("vehicle").get("model", ""))),
         ("Air", _air(run)),
         ("Turbulence", _turbulence(run)),
-        ("Autopilot goes by", _NAVIGATION[str(run.table("control").get("navigation") or "estimate")]),
+        ("Autopilot goes by", _autopilot(run)),
         ("Devices", _devices(run)),
         ("Effects computed", _effects(run)),
         ("Load", _load(run)),
         ("Tether", _tether(run)),
         ("Faults", _faults(run)),
     ]
+
+
+def _autopilot(run: RunData) -> str:
+    control = run.table("control")
+    goes_by = _NAVIGATION[str(control.get("navigation") or "estimate")]
+    if control.get("commands") == "actuators":
+        return f"no autopilot: the controller commands throttles and surfaces, and reads {goes_by}"
+    return goes_by
 
 
 def _air(run: RunData) -> str:

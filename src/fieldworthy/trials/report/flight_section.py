@@ -166,7 +166,7 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
                 [
                     Line(t_s, track["up_m"], "part-0", "true"),
                     *([Line(t_s, track["believed_up_m"], "part-1", "believed")] if "believed_up_m" in track else []),
-                    Line(t_s, track["cmd_up_m"], "part-3", "asked for"),
+                    *([Line(t_s, track["cmd_up_m"], "part-3", "asked for")] if "cmd_up_m" in track else []),
                 ],
             ),
             "",
@@ -179,6 +179,13 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
         Line(t_s, wrapped_deg(np.degrees(track[name])), css, told) for name, css, told in headings if name in track
     ]
     figures.append(page.figure(time_chart("heading", lines, names=HEADINGS), "", "Heading"))
+    throttles = [name for name in track if name.startswith("cmd_throttle_")]
+    if throttles:
+        lines = [
+            Line(t_s, track[name], styles[i], name.removeprefix("cmd_").replace("_", " "))
+            for i, name in enumerate(throttles)
+        ]
+        figures.append(page.figure(time_chart("throttle", lines, floor=0.0), "As commanded.", "Throttles"))
     present = [name for name in _SURFACES if name in track]
     if present:
         lines = [
@@ -186,8 +193,9 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
         ]
         figures.append(page.figure(time_chart("deflection [deg]", lines), "", "Surfaces"))
         # 0 asks for the vehicle's own cruise, which the tracks do not say.
-        on_wings = (track["cmd_way"] > 0.5) & (track["cmd_airspeed_m_s"] > 0.0)
-        asked = np.where(on_wings, track["cmd_airspeed_m_s"], np.nan)
+        asked = track.get("cmd_airspeed_m_s", np.zeros(len(t_s)))
+        on_wings = (track.get("cmd_way", asked) > 0.5) & (asked > 0.0)
+        asked = np.where(on_wings, asked, np.nan)
         lines = [Line(t_s[1:], track["airspeed_m_s"][1:], "part-0", "airspeed")]
         if on_wings.any():
             lines.append(Line(t_s, asked, "part-3", "asked for on wings"))

@@ -99,9 +99,17 @@ def _locator(run: RunData, trial: Trial, whole: Bounds, frame: MapFrame, side: f
                                                              (frame.view.north_m, frame.view.east_m)))  # fmt: skip
     x, y, w, h = min(x0, x1), min(y0, y1), abs(x1 - x0), abs(y1 - y0)
     wide, high = max(w, 4.0), max(h, 4.0)
+    window_x, window_w = _within(x + 0.5 * (w - wide), wide, small.left, small.width)
+    window_y, window_h = _within(y + 0.5 * (h - high), high, small.top, small.height)
     points = simplify([small.points(track.north_m, track.east_m)], TOLERANCE)[0]
     return [
         svg.rect(small.left, small.top, small.width, small.height, "inset"),
         f'<path class="inset-track {outcome_css(trial.outcome)}" d="{svg.path_data(points)}"/>',
-        svg.rect(x + 0.5 * (w - wide), y + 0.5 * (h - high), wide, high, "inset-window"),
+        svg.rect(window_x, window_y, window_w, window_h, "inset-window"),
     ]
+
+
+def _within(start: float, size: float, low: float, room: float) -> tuple[float, float]:
+    """Start and size of the part of an interval that lies in [low, low + room]."""
+    first, last = max(start, low), min(start + size, low + room)
+    return first, max(last - first, 0.0)

@@ -330,6 +330,18 @@ def test_dropouts_jitter_and_clocks_are_those_of_the_scenario(folder: Path) -> N
     assert late.std() == pytest.approx(0.001, rel=0.12)
 
 
+def test_a_first_fix_that_comes_late_does_not_move_the_vehicle(folder: Path) -> None:
+    """The filter takes its first fix for where it stands, whose error is 2 m, also when there was none at first."""
+    lost = '[[faults]]\nkind = "sensor-loss"\npart = "gnss"\nuntil_s = 1.1\n'
+    result = fly(flight(folder, lost, overrides=("duration_s=3.0",), name="lost"), TRIALS)
+    for name in ("north_m", "east_m", "up_m"):
+        off = result.tracks[f"believed_{name}"] - result.tracks[name]
+        assert np.abs(np.diff(off, axis=1)).max() < 0.2, name
+        assert np.abs(off).max() < 1.0, name
+    # Noise of one fix to the next is 0.3 m, of which the filter takes a share.
+    assert np.abs(result.tracks["believed_north_m"][:, 70:] - result.tracks["north_m"][:, 70:]).max() > 0.005
+
+
 STANDING = "".join(f'[[faults]]\nkind = "rotor-loss"\npart = {i}\n' for i in range(4))
 """All rotors without effect: it stays on the ground."""
 

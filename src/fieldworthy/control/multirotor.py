@@ -48,6 +48,8 @@ class MultirotorParameters:
     shares: tuple[RotorShare, ...]
     yaw_max_n_m: Scalar = 1.0e6
     """Greatest moment about the shaft asked of the rotors: beyond it the nose gives way, to the wind for one."""
+    load_kg: Scalar = 0.0
+    """Of `position.mass_kg`, what lies on the ground by itself before the take-off."""
 
 
 @dataclass
@@ -107,7 +109,7 @@ def multirotor_control(
     wanted = clip(dot(force, up), p.position.force_min_n, p.position.force_max_n)
     ground = state.ground
     lifted = ground.lifted > 0.5
-    thrust = allowed_thrust_n(ground, wanted, p.position.mass_kg * p.position.gravity_m_s2)
+    thrust = allowed_thrust_n(ground, wanted, (p.position.mass_kg - p.load_kg) * p.position.gravity_m_s2)
 
     rate = estimate.rate_frd_rad_s
     rate_set = rate_setpoint(p.attitude, estimate.quat_ned_from_frd, quat_set)

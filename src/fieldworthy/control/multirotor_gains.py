@@ -33,11 +33,13 @@ def default_gains(
     tilt_max_rad: float = math.radians(35.0),
     softness: float = 1.0,
     yaw_share: float = 1.0,
+    load_kg: float = 0.0,
 ) -> MultirotorParameters:
     """Everything `multirotor_control` needs, from mass, inertia and rotors.
 
     softness: above 1 slows every loop.
     yaw_share: of the yaw moment that the rotors have in hover, how much is used.
+    load_kg: share of the mass that hangs on a cable.
 
     Equation: a loop with a lag tau inside, P on the rate and P on the angle, tau s^3 + s^2 + K_r s + K_r K_a, is given
         the poles -w, -w (3/4 +- i sqrt(7)/4) with w = 1/(2.5 tau): K_r = 2.5 w^2 tau = 0.4/tau, K_a = w/2.5 = 0.16/tau.
@@ -94,4 +96,5 @@ def default_gains(
         ),
         shares=shares,
         yaw_max_n_m=yaw_share * yaw_max,
+        load_kg=load_kg,
     )

@@ -13,13 +13,16 @@ from fieldworthy.core.vec import Vec3
 from fieldworthy.environment.air import AirOptions, AirParameters
 from fieldworthy.environment.turbulence import TurbulenceOptions, TurbulenceParameters
 from fieldworthy.environment.wind import Gust, WindOptions, WindParameters, wind_20ft_m_s
-from fieldworthy.environment.wind_grid import grid_for
+from fieldworthy.environment.wind_grid import GridShape, WindGrid, grid_for
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.scenario.values import Values
 
+Grid = tuple[GridShape, WindGrid] | None
+"""Size and numbers of a wind field."""
 
-def air_options(engine: Engine, scenario: Scenario) -> AirOptions:
-    """Which parts of the air there are."""
+
+def air_options(scenario: Scenario, grid: Grid = None) -> AirOptions:
+    """Which parts of the air there are, the wind field of `grid_of` among them."""
     air = scenario.air
     drawn = any(name.startswith("air.wind") for name in scenario.randomize)
     windy = air.wind_speed_m_s > 0.0 or bool(air.gusts) or drawn
@@ -28,15 +31,14 @@ def air_options(engine: Engine, scenario: Scenario) -> AirOptions:
         turbulence = TurbulenceOptions(
             air.turbulence.model, air.turbulence.specification, rates="aero_span_m" in scenario.vehicle.values
         )
-    grid = _grid(engine, scenario)
     return AirOptions(
         wind=WindOptions(air.shear, len(air.gusts)) if windy else None,
         turbulence=turbulence,
-        grid=grid[0] if grid is not None else None,
+        grid=None if grid is None else grid[0],
     )
 
 
-def air_parameters(engine: Engine, scenario: Scenario, values: Values) -> AirParameters:
+def air_parameters(scenario: Scenario, values: Values, grid: Grid = None) -> AirParameters:
     """Its numbers; NumPy arrays (rows,) where trials differ."""
     air = scenario.air
     speed = np.asarray(values.numbers("air.wind_speed_m_s", air.wind_speed_m_s))
@@ -60,14 +62,13 @@ def air_parameters(engine: Engine, scenario: Scenario, values: Values) -> AirPar
             steady = WindParameters(_plain(speed), 0.0, air.reference_height_m, air.roughness_m, air.exponent)
             at_20ft = _speed_20ft(shear, steady, speed)
         turbulence = TurbulenceParameters(at_20ft, air.turbulence.high_sigma_m_s)
-    grid = _grid(engine, scenario)
     return AirParameters(
         elevation_m=values.numbers("air.elevation_m", air.elevation_m),
         temperature_offset_k=values.numbers("air.temperature_offset_k", air.temperature_offset_k),
         sea_level_pressure_pa=values.numbers("air.sea_level_pressure_pa", air.sea_level_pressure_pa),
         wind=wind,
         turbulence=turbulence,
-        grid=grid[1] if grid is not None else None,
+        grid=None if grid is None else grid[1],
     )
 
 
@@ -77,7 +78,7 @@ def _speed_20ft(shear: WindOptions, steady: WindParameters, speed: Any) -> Any:
     return _plain(np.asarray(speed) * float(wind_20ft_m_s(shear, unit)))
 
 
-def _grid(engine: Engine, scenario: Scenario) -> Any:
+def grid_of(engine: Engine, scenario: Scenario) -> Grid:
     """(its size, its numbers in lanes) of the scenario's wind field; None without one."""
     if scenario.air.grid is None:
         return None

@@ -12,19 +12,18 @@ from fieldworthy.control.fixed_wing_gains import AirplaneNumbers, fixed_wing_gai
 from fieldworthy.control.multirotor_gains import default_gains
 from fieldworthy.control.vtol import VtolParameters
 from fieldworthy.control.vtol_autopilot import VtolAutopilotParameters
+from fieldworthy.core.constants import SEA_LEVEL_DENSITY_KG_M3, STANDARD_GRAVITY_M_S2
 from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.vec import Mat3, Vec3
+from fieldworthy.environment.atmosphere import isa
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.vehicles.aerodynamics import aero_parameters
 from fieldworthy.vehicles.aircraft import AircraftParameters, AircraftShape
 
-GRAVITY_M_S2 = 9.80665
-DENSITY_KG_M3 = 1.225
-
 
 @dataclass(frozen=True)
 class Level:
-    """How a vehicle must be to fly level, in still air at sea level."""
+    """How a vehicle must be to fly level, in still air at the height of its start."""
 
     pitch_rad: float
     elevator_rad: float
@@ -41,9 +40,10 @@ def autopilot(
     if kind == "multirotor":
         laws: Any = _rotor_gains(scenario, values, p, lifters)
     elif kind == "fixed-wing":
-        laws = _wing_gains(values, p, pushers, shape)
+        laws = _wing_gains(scenario, values, p, pushers, shape)
     else:
-        rotors, wings = _rotor_gains(scenario, values, p, lifters), _wing_gains(values, p, pushers, shape)
+        rotors = _rotor_gains(scenario, values, p, lifters)
+        wings = _wing_gains(scenario, values, p, pushers, shape)
         laws = VtolAutopilotParameters(rotors, wings, _change(values))
     options = AutopilotOptions(kind, lifters, pushers, shape.motor)
     return options, AutopilotParameters(laws, p.rotors, p.motors)
@@ -91,12 +91,12 @@ def _rotor_gains(scenario: Scenario, values: dict[str, Any], p: AircraftParamete
         limits["tilt_max_rad"] = math.radians(float(values["tilt_max_deg"]))
     load_kg = scenario.load.mass_kg if scenario.load is not None else 0.0
     rotors = [p.rotors[i] for i in lifters]
-    most = sum(r.thrust_coefficient_n_s2 * r.speed_max_rad_s**2 * -r.axis_frd.z for r in rotors)
-    weight = (float(p.mass_kg) + load_kg) * GRAVITY_M_S2
+    thin = _density_kg_m3(scenario) / SEA_LEVEL_DENSITY_KG_M3
+    most = thin * sum(r.thrust_coefficient_n_s2 * r.speed_max_rad_s**2 * -r.axis_frd.z for r in rotors)
+    weight = (float(p.mass_kg) + load_kg) * STANDARD_GRAVITY_M_S2
     if most < 1.1 * weight:
-        what = (
-            f"the rotors lift {most:.1f} N at most, and it weighs {weight:.1f} N{' with its load' if load_kg else ''}"
-        )
+        high = f" at {scenario.air.elevation_m:g} m above the sea" if scenario.air.elevation_m else ""
+        what = f"the rotors lift {most:.1f} N at most{high}, and it weighs {weight:.1f} N{' with its load' if load_kg else ''}"
         need = f"at least {1.1 * weight:.1f} N: a lighter load, more or faster rotors"
         raise ScenarioError(Problem(where, what, need))
     return default_gains(
@@ -104,6 +104,7 @@ def _rotor_gains(scenario: Scenario, values: dict[str, Any], p: AircraftParamete
         _diagonal(p),
         rotors,
         scenario.dt_s,
+        load_kg=load_kg,
         softness=float(values.get("autopilot_softness", 1.0)),
         # A tail turns the nose into the wind with more than the rotors have: let it, and keep roll and pitch.
         yaw_share=0.5 if values["autopilot"] == "vtol" else 1.0,
@@ -112,8 +113,9 @@ def _rotor_gains(scenario: Scenario, values: dict[str, Any], p: AircraftParamete
 
 
 def _wing_gains(
-    values: dict[str, Any], p: AircraftParameters, pushers: tuple[int, ...], shape: AircraftShape
+    scenario: Scenario, values: dict[str, Any], p: AircraftParameters, pushers: tuple[int, ...], shape: AircraftShape
 ) -> FixedWingParameters:
+    density = _density_kg_m3(scenario)
     aero = aero_parameters(values)
     cruise = float(values["cruise_airspeed_m_s"])
     angles = [name for name in ("bank", "pitch") if f"{name}_max_deg" in values]
@@ -126,7 +128,10 @@ def _wing_gains(
             aileron_max_rad=p.surface_max_rad.x,
             elevator_max_rad=p.surface_max_rad.y,
             rudder_max_rad=p.surface_max_rad.z,
-            thrust_max_n=sum(_thrust_n(p, i, p.rotors[i].speed_max_rad_s, cruise, shape) for i in pushers),
+            thrust_max_n=density
+            / SEA_LEVEL_DENSITY_KG_M3
+            * sum(_thrust_n(p, i, p.rotors[i].speed_max_rad_s, cruise, shape) for i in pushers),
+            density_kg_m3=density,
             cruise_airspeed_m_s=cruise,
             airspeed_min_m_s=float(values["airspeed_min_m_s"]),
             airspeed_max_m_s=float(values["airspeed_max_m_s"]),
@@ -134,6 +139,12 @@ def _wing_gains(
             **limits,
         ),
     )
+
+
+def _density_kg_m3(scenario: Scenario, up_m: float = 0.0) -> float:
+    """Of the scenario's air at a height above its ground."""
+    air = scenario.air
+    return float(isa(air.elevation_m + up_m, air.temperature_offset_k, air.sea_level_pressure_pa).density_kg_m3)
 
 
 def _thrust_n(p: AircraftParameters, i: int, speed_rad_s: float, axial_m_s: float, shape: AircraftShape) -> float:
@@ -150,16 +161,17 @@ def level_flight(scenario: Scenario, shape: AircraftShape, p: AircraftParameters
     values: dict[str, Any] = dict(scenario.vehicle.values)
     lifters, pushers = _groups(values, p)
     load_kg = scenario.load.mass_kg if scenario.load is not None else 0.0
-    weight = (float(p.mass_kg) + load_kg) * GRAVITY_M_S2
+    weight = (float(p.mass_kg) + load_kg) * STANDARD_GRAVITY_M_S2
     speeds = [0.0] * len(p.rotors)
-    v = scenario.start.speed_m_s
+    v, density = scenario.start.speed_m_s, _density_kg_m3(scenario, scenario.start.up_m or 0.0)
+    thin = density / SEA_LEVEL_DENSITY_KG_M3
     if values["autopilot"] != "fixed-wing":
-        lift = sum(p.rotors[i].thrust_coefficient_n_s2 for i in lifters)
+        lift = thin * sum(p.rotors[i].thrust_coefficient_n_s2 for i in lifters)
         for i in lifters:
             speeds[i] = math.sqrt(weight / lift)
         return Level(0.0, 0.0, tuple(speeds))
     a = aero_parameters(values)
-    qs = 0.5 * DENSITY_KG_M3 * v * v * float(a.area_m2)
+    qs = 0.5 * density * v * v * float(a.area_m2)
     # Two linear equations: lift carries the weight, the pitching moment is nothing.
     det = a.cl_alpha * a.cm_elevator - a.cl_elevator * a.cm_alpha
     lift = weight / qs - a.cl0
@@ -168,7 +180,7 @@ def level_flight(scenario: Scenario, shape: AircraftShape, p: AircraftParameters
     cl = a.cl0 + a.cl_alpha * alpha
     drag = qs * float(a.cd0 + cl * cl * a.area_m2 / (math.pi * a.oswald * a.span_m * a.span_m))
     for i in pushers:
-        rotor, share = p.rotors[i], drag / len(pushers)
+        rotor, share = p.rotors[i], drag / len(pushers) / thin
         kf = float(rotor.thrust_coefficient_n_s2)
         lost = float(rotor.inflow_coefficient_n_s2_m) * v if shape.rotor.inflow else 0.0
         speeds[i] = min((lost + math.sqrt(lost * lost + 4.0 * kf * share)) / (2.0 * kf), float(rotor.speed_max_rad_s))

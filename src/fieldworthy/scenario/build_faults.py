@@ -19,13 +19,15 @@ LOST = {"gnss": ("fix",), "rangefinder": ("valid",)}
 
 STRUCK = {
     "imu": ("rate_frd_rad_s",),
+    "imu.gyro": ("rate_frd_rad_s",),
+    "imu.accelerometer": ("specific_force_frd_m_s2",),
     "gnss": ("pos_ned_m",),
     "barometer": ("pressure_pa",),
     "magnetometer": ("field_frd_t",),
     "airspeed": ("airspeed_m_s",),
     "rangefinder": ("range_m",),
 }
-"""What a bias or noise of a device strikes."""
+"""What a bias or noise of a device, or of a part of it, strikes."""
 
 
 def fault_shapes(scenario: Scenario) -> tuple[FaultShape, ...]:
@@ -40,8 +42,10 @@ def _shape(fault: Fault, scenario: Scenario) -> FaultShape:
     if not fault.kind.startswith("sensor-"):
         return FaultShape(fault.kind, str(fault.part))  # type: ignore[arg-type]
     how, part = fault.kind.removeprefix("sensor-"), str(fault.part)
-    leaves = LOST.get(part, ()) if how == "loss" else () if how == "freeze" else STRUCK[part]
-    return FaultShape("sensor", part, SensorFaultOptions(how, leaves))  # type: ignore[arg-type]
+    device, _, half = part.partition(".")
+    # A device freezes as a whole, unless a part of it is named.
+    leaves = LOST.get(part, ()) if how == "loss" else () if how == "freeze" and not half else STRUCK[part]
+    return FaultShape("sensor", device, SensorFaultOptions(how, leaves))  # type: ignore[arg-type]
 
 
 def fault_numbers(scenario: Scenario, trials: NDArray[np.uint32]) -> tuple[FaultNumbers, ...]:

@@ -17,12 +17,15 @@ from fieldworthy.scenario.motion_limits import number
 from fieldworthy.scenario.resolve import table, vehicle_value_problem
 from fieldworthy.scenario.schema import Target
 from fieldworthy.vehicles.aircraft import SURFACES
-from fieldworthy.vehicles.landing_gear import landing_gear, rk4_growth
+from fieldworthy.vehicles.landing_gear import ground_contact, landing_gear, rk4_growth
 
 STABLE = 2.5
 """Rate times step that RK4 follows: its limit on the real axis is 2.785 (Hairer and Wanner)."""
 
 USUAL_RADIUS_M = Target(north_m=0.0, east_m=0.0).radius_m
+
+IMU_PARTS = ("imu.gyro", "imu.accelerometer")
+"""Parts of the inertial unit that may break by themselves."""
 
 WAYS = {"multirotor": ("hover",), "fixed-wing": ("wing",), "vtol": ("hover", "wing")}
 """Autopilot to the ways that it can fly; the first one is its usual one."""
@@ -170,9 +173,12 @@ def _check_cables(data: dict[str, Any], values: dict[str, Any], dt_s: float, rep
         stiffness, damping = number(cable.get("stiffness_n_m", 2000.0)), number(cable.get("damping_n_s_m", 10.0))
         if not cable or not light or light < 0 or stiffness is None or damping is None:
             continue
-        # Both ends move: the lighter one counts most.
-        inverse = 1.0 / light + (1.0 / values["mass_kg"] if home == "load" else 0.0)
-        if _growth(damping * inverse, stiffness * inverse, dt_s) > 1.0 + 1e-6:
+        # Both ends move: the lighter one counts most. A load that is lifted has the ground under it as well.
+        inverse, floor = 1.0 / light + (1.0 / values["mass_kg"] if home == "load" else 0.0), (0.0, 0.0)
+        if home == "load":
+            foot = ground_contact(number(cable.get("mass_kg")) or light, dt_s)
+            floor = float(foot.damping_n_s_m) / light, float(foot.stiffness_n_m) / light
+        if _growth(damping * inverse + floor[0], stiffness * inverse + floor[1], dt_s) > 1.0 + 1e-6:
             what = f"dt_s = {dt_s:g} is too long for {thing}: it would shake itself to pieces"
             report.add(
                 (home, "stiffness_n_m" if "stiffness_n_m" in cable else "mass_kg"),
@@ -237,6 +243,7 @@ def _check_fault(
             report.add((*path, "size"), f"size = {size:g} is no share of full deflection", "-1 to 1")
     elif kind.startswith("sensor-"):
         present = [name for name in DEVICES if table(data, "sensors", name)]
+        present += IMU_PARTS if "imu" in present else ()
         if part not in present:
             hint = did_you_mean(str(part), present)
             report.add(

@@ -19,6 +19,7 @@ class Values:
     def __init__(self, scenario: Scenario, trials: NDArray[np.uint32]) -> None:
         self._where = scenario.source_path or scenario.name
         self._read: set[str] = set()
+        self._ranges = scenario.randomize
         self.drawn = {
             path: np.array(
                 [Stream(scenario.seed, f"randomize {path}").uniform(int(t), 0, 1, low, high)[0] for t in trials]
@@ -30,6 +31,10 @@ class Values:
         """The drawn numbers (rows,) of a path, or the value that all rows share."""
         self._read.add(path)
         return self.drawn.get(path, value)
+
+    def highest(self, path: str, value: float) -> float:
+        """The most that any trial may draw for a path, or the value itself: what sizes are laid out for."""
+        return self._ranges[path][1] if path in self._ranges else value
 
     def lanes(self, engine: Engine, path: str, value: Any) -> Any:
         """The same as lanes: one number, or one a row."""

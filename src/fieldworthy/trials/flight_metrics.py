@@ -29,6 +29,12 @@ CRASHES = ("", "impact", "tip-over", "belly-landing")
 OBSTACLE = "obstacle"
 
 
+_POSE = ("north_m", "east_m", "up_m", "roll_rad", "pitch_rad", "heading_rad")
+_READ = (*_POSE, *(f"believed_{name}" for name in _POSE), "north_m_s", "east_m_s", "up_m_s", "target", "energy_j",
+         "margin_least", "charge", "voltage_v", "load_north_m", "load_east_m", "load_up_m")  # fmt: skip
+"""Tracks that the numbers are made from."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A waypoint or the goal."""
@@ -52,7 +58,7 @@ def flight_metrics(
     """
     rows = []
     for row, count in enumerate(np.asarray(length).tolist()):
-        own = {name: np.asarray(values[row, :count], np.float64) for name, values in tracks.items()}
+        own = {name: np.asarray(tracks[name][row, :count], np.float64) for name in _READ if name in tracks}
         rows.append(trial_metrics(np.asarray(t_s[:count], np.float64), own, places))
     return {name: np.array([row[name] for row in rows]) for name in METRICS if rows and name in rows[0]}
 

@@ -51,8 +51,22 @@ def landing_gear(
     return tuple(ContactPoint(foot, stiffness, damping, friction, slip_speed) for foot in feet_frd_m)
 
 
+def ground_contact(mass_kg: float, dt_s: float) -> ContactPoint:
+    """How a body that may lie on the ground in any way, a slung load, meets it: one foot in its middle.
+
+    Equation: as `landing_gear`, the body without rotation
+    Source: see `landing_gear`.      Limits: laid out for one mass; a lighter one is stiffer and swings faster.
+    Verified by: tests/verification/test_review_slung_load.py
+    """
+    return landing_gear((Vec3(0.0, 0.0, 0.0),), mass_kg, Vec3(1.0, 1.0, 1.0), dt_s)[0]
+
+
 def rk4_growth(
-    points: tuple[ContactPoint, ...], mass_kg: float, inertia_kg_m2: Vec3, dt_s: float, gravity_m_s2: float = STANDARD_GRAVITY_M_S2
+    points: tuple[ContactPoint, ...],
+    mass_kg: float,
+    inertia_kg_m2: Vec3,
+    dt_s: float,
+    gravity_m_s2: float = STANDARD_GRAVITY_M_S2,
 ) -> float:
     """Largest factor by which RK4 multiplies a small motion of the standing vehicle in one step; above 1 it shakes.
 

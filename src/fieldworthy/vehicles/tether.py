@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fieldworthy.core.lanes import Scalar, maximum, select, sqrt
+from fieldworthy.core.lanes import Scalar, maximum, minimum, select, sqrt
 from fieldworthy.core.vec import Quat, Vec3, cross, dot, rotate, rotate_inverse
 from fieldworthy.core.wrench import Wrench, wrench_at
 from fieldworthy.vehicles.contact import ContactPoint, ground_force
@@ -112,10 +112,20 @@ def tether_wrench(
 
 
 def hanging_load(p: LoadParameters, pos_ned_m: Vec3, quat_ned_from_frd: Quat, gravity_m_s2: Scalar) -> LoadState:
-    """The load at rest below a vehicle at rest, the cable stretched by its weight."""
+    """The load at rest below a vehicle at rest: on a cable stretched by its weight, or on the ground, the cable slack.
+
+    Equation: down = min(hook + L + m g / k, m g / k_ground)      Source: static deflection.
+    Frames: NED.      Shapes: scalars.
+    Limits: level ground at height 0, none without `LoadParameters.contact`; a load of which ground and cable carry a
+        part each sinks a little at first.
+    Verified by: tests/verification/test_tether.py, tests/verification/test_review_slung_load.py
+    """
     hook = pos_ned_m + rotate(quat_ned_from_frd, p.attach_frd_m)
-    length = p.cable_length_m + p.mass_kg * gravity_m_s2 / p.stiffness_n_m
-    return LoadState(hook + Vec3(0.0, 0.0, length), Vec3(0.0, 0.0, 0.0))
+    weight = p.mass_kg * gravity_m_s2
+    down = hook.z + p.cable_length_m + weight / p.stiffness_n_m
+    if p.contact is not None:
+        down = minimum(down, weight / p.contact.stiffness_n_m)
+    return LoadState(Vec3(hook.x, hook.y, down), Vec3(0.0, 0.0, 0.0))
 
 
 def _hook(

@@ -3,7 +3,7 @@
     python benchmarks/flight.py [--seconds 20] [--trials 1000]
 
 One vehicle: `quad-hover` with physics and inertial unit at 1 kHz, a command every 20 ms, with the estimate and with the
-truth; also a command every 4 ms, as autopilots in the loop want. Campaign: all trials side by side, start to finish. Fresh
+truth; also a command every 4 ms, as autopilots in the loop want. Campaign: all trials side by side. Fresh
 process: `fieldworthy run quad-hover --trials 1`, once with an empty kernel cache and once again.
 """
 

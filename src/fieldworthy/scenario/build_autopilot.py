@@ -96,7 +96,8 @@ def _rotor_gains(scenario: Scenario, values: dict[str, Any], p: AircraftParamete
     weight = (float(p.mass_kg) + load_kg) * STANDARD_GRAVITY_M_S2
     if most < 1.1 * weight:
         high = f" at {scenario.air.elevation_m:g} m above the sea" if scenario.air.elevation_m else ""
-        what = f"the rotors lift {most:.1f} N at most{high}, and it weighs {weight:.1f} N{' with its load' if load_kg else ''}"
+        what = f"the rotors lift {most:.1f} N at most{high}, and it weighs {weight:.1f} N"
+        what += " with its load" if load_kg else ""
         need = f"at least {1.1 * weight:.1f} N: a lighter load, more or faster rotors"
         raise ScenarioError(Problem(where, what, need))
     return default_gains(

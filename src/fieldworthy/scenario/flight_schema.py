@@ -131,8 +131,8 @@ class Fault(Strict, frozen=True, kw_only=True):
         "link-delay",
     ]
     part: str = ""
-    """Number of the rotor, "0" being the first; or name of the surface or the sensor; of the inertial
-    unit "imu.gyro" or "imu.accelerometer", "imu" being its gyroscopes for bias and noise, and all of it for a freeze."""
+    """Number of the rotor, "0" being the first; or name of the surface or the sensor. "imu.gyro" and
+    "imu.accelerometer" are parts of the inertial unit; "imu" is its gyroscopes for bias and noise, all for a freeze."""
     at_s: NonNegative = 0.0
     """When, from the start of a trial."""
     spread_s: NonNegative = 0.0

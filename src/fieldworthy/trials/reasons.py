@@ -83,7 +83,7 @@ def _before(scenario: Scenario, trial: int, at: dict[str, float], t_s: float) ->
 
 def _broken(fault: Fault) -> str:
     """What a fault does, as something that had happened."""
-    part = _ACRONYMS.get(fault.part, fault.part)
+    part = " ".join(_ACRONYMS.get(word, word) for word in fault.part.split("."))
     if fault.kind == "rotor-loss":
         share = "its thrust" if fault.size >= 1.0 else f"{100.0 * fault.size:.0f} % of its thrust"
         return f"rotor {part} had lost {share}"

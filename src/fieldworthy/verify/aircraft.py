@@ -201,8 +201,8 @@ def _blown_elevator() -> float:
 
 
 def _level_alpha() -> float:
-    """Pitch that level flight of the Aerosonde starts with, at the dynamic pressure of the published trim."""
-    case = load("plane-circuit", ("start.speed_m_s=25.437",))
+    """Pitch that level flight of the Aerosonde starts with, in the air of the published trim: 362 m below the sea."""
+    case = load("plane-circuit", ("start.speed_m_s=25", "air.elevation_m=-462.5"))
     shape, p = vehicle("aerosonde", inflow=True)
     return level_flight(case, shape, p).pitch_rad
 

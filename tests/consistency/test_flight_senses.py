@@ -88,9 +88,7 @@ def test_who_hears_the_inertial_unit_more_rarely_hears_the_mean() -> None:
     white = [f"sensors.imu.{name}=0" for name in (
         "gyro_walk_deg_s_rts", "gyro_instability_deg_h", "gyro_turn_on_deg_s", "gyro_resolution_deg_s",
         "gyro_bandwidth_hz", "g_sensitivity_deg_s_g", "gyro_misalignment_deg", "gyro_scale_sigma")]  # fmt: skip
-    world = fw.build(
-        fw.load("quad-hover", [*white, "goal.up_m=0.23", "air.wind_speed_m_s=0"]), 64
-    ).world
+    world = fw.build(fw.load("quad-hover", [*white, "goal.up_m=0.23", "air.wind_speed_m_s=0"]), 64).world
     state, heard = start(world), []
     for _ in range(31):
         state, _ = step(world, state)

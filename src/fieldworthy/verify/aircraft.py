@@ -121,7 +121,7 @@ def tumbling(speeds: tuple[float, ...]) -> tuple[AircraftShape, AircraftParamete
 @cache
 def _tumbled() -> tuple[float, float]:
     """Share of angular momentum and of energy that 2 s of tumbling have changed."""
-    speeds = (900.0, 300.0, 500.0, 700.0)
+    speeds = (900.0, 700.0, 300.0, 200.0)
     shape, p, start = tumbling(speeds)
     end = flown(shape, p, start, holding(p, speeds), air(gravity=0.0), 2.0, 0.005)
     (h0, e0), (h1, e1) = momentum_and_energy(p, start), momentum_and_energy(p, end)
@@ -131,7 +131,7 @@ def _tumbled() -> tuple[float, float]:
 def _spun_up() -> float:
     """Share of angular momentum that is lost while motors speed up unequally."""
     shape, p, start = tumbling((100.0,) * 4)
-    end = flown(shape, p, start, Actuators((0.9, 0.3, 0.5, 0.2)), air(gravity=0.0), 0.3, 0.001)
+    end = flown(shape, p, start, Actuators((0.9, 0.6, 0.3, 0.2)), air(gravity=0.0), 0.3, 0.001)
     h0, h1 = momentum_and_energy(p, start)[0], momentum_and_energy(p, end)[0]
     return float(norm(h1 - h0) / norm(h0))
 

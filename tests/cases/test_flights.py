@@ -219,3 +219,10 @@ def test_an_empty_battery_ends_the_flight_with_a_reason() -> None:
     result = flown("quad-waypoints", start__charge=0.05)
     assert list(result.outcome) == ["collision", "collision"]
     assert all("the battery had given up below its cut-off voltage" in why for why in result.why)
+
+
+@pytest.mark.slow
+def test_a_waypoint_that_wings_have_passed_is_done_with() -> None:
+    """Spheres of 1 m that nobody meets in a crosswind: the circuit goes on all the same, and ends at its goal."""
+    small = [f"waypoints.{i}.radius_m=1" for i in range(3)]
+    assert fly(load("plane-circuit", small), 2).success_rate == 1.0

@@ -462,23 +462,28 @@ def test_propwash_raises_the_effect_of_the_elevator():
     far = {"wash_distance_m": 1e3, "wash_inner_m": 0.0, "wash_outer_m": 0.05}
     shape, p = vehicle("aerosonde", values=far, inflow=True, propwash=True)
 
-    def moment(elevator, speed):
+    def loads(speed, aileron=0.0, elevator=0.0, rudder=0.0):
         state = at_rest(shape, p, speed, vel=Vec3(20.0, 0.0, 0.0))
-        state = replace(state, surfaces=Surfaces(0.0, elevator, 0.0))
-        loads = aircraft_loads(shape, p, state, air())
-        thrust = loads.force_frd_n.x
-        return float(loads.moment_frd_n_m.y), float(thrust)
+        return aircraft_loads(shape, p, replace(state, surfaces=Surfaces(aileron, elevator, rudder)), air())
 
-    def power(speed):
-        return moment(0.1, speed)[0] - moment(-0.1, speed)[0]
+    def gain(axis, **surface):
+        """Moment per deflection with the propeller over that without."""
+        other = {name: -angle for name, angle in surface.items()}
+        blown, still = (
+            getattr(loads(speed, **surface).moment_frd_n_m, axis) - getattr(loads(speed, **other).moment_frd_n_m, axis)
+            for speed in (600.0, 0.0)
+        )
+        return blown / still
 
-    thrust = moment(0.0, 600.0)[1] - moment(0.0, 0.0)[1]
+    thrust = float(loads(600.0).force_frd_n.x - loads(0.0).force_frd_n.x)
     assert thrust > 20.0
     q, disc = 0.5 * DENSITY * 400.0, math.pi * 0.254**2
-    assert power(600.0) / power(0.0) == pytest.approx(1.0 + thrust / disc / q, rel=1e-5)
+    assert gain("y", elevator=0.1) == pytest.approx(1.0 + thrust / disc / q, rel=1e-5)
+    assert gain("z", rudder=0.1) == pytest.approx(1.0 + thrust / disc / q, rel=1e-5)
+    assert gain("x", aileron=0.1) == pytest.approx(1.0, rel=1e-12)  # the wing stands ahead of it
     # As the catalogue has it, near the disc and half in the stream, it is less than that but there.
     shape, p = vehicle("aerosonde", inflow=True, propwash=True)
-    assert 1.05 < power(600.0) / power(0.0) < 1.0 + thrust / disc / q
+    assert 1.05 < gain("y", elevator=0.1) < 1.0 + thrust / disc / q
 
 
 @pytest.mark.parametrize(

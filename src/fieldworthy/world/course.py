@@ -76,6 +76,7 @@ def judge(
     engine: Engine,
     course: CourseLanes,
     standing: Standing,
+    row: Any,
     pos_ned_m: Vec3,
     gap_m: Any,
     broken: Any,
@@ -93,7 +94,7 @@ def judge(
     import drjit as dr
 
     north, east = pos_ned_m.x, pos_ned_m.y
-    there, target, held = _arrived(engine, course, pos_ned_m, standing)
+    there, target, held = _arrived(engine, course, row, pos_ned_m, standing)
     low_n, high_n, low_e, high_e = course.area
     inside = (north >= low_n) & (north <= high_n) & (east >= low_e) & (east <= high_e)
     if course.ceiling_m is not None:
@@ -115,8 +116,14 @@ def judge(
     )
 
 
-def _arrived(engine: Engine, course: CourseLanes, pos_ned_m: Vec3, standing: Standing) -> tuple[Any, Any, Any]:
-    """Whether the current target is done with, the target after it, and for how long it has been held."""
+def _arrived(
+    engine: Engine, course: CourseLanes, row: Any, pos_ned_m: Vec3, standing: Standing
+) -> tuple[Any, Any, Any]:
+    """Whether the current target is done with, the target after it, and for how long it has been held.
+
+    A waypoint on wings is also done with once it has been passed: what cannot stop must not turn back for a metre. The
+    goal itself must be reached.
+    """
     import drjit as dr
 
     known = dr.minimum(standing.target, course.count - 1)
@@ -132,6 +139,13 @@ def _arrived(engine: Engine, course: CourseLanes, pos_ned_m: Vec3, standing: Sta
         return there, dr.select(there, standing.target + 1, standing.target), standing.held
     held = dr.select(there, standing.held + 1, 0)
     done = there & (held > dr.gather(engine.UInt32, course.hold, known))
+    if "target_way" in course.wishes:
+        on_wings = dr.gather(engine.Float, course.wishes["target_way"], known) > 0.5
+        from_north, from_east = (_before(engine, course, name, standing.target, row) for name in ("north_m", "east_m"))
+        leg_north = dr.gather(engine.Float, course.north_m, known) - from_north
+        leg_east = dr.gather(engine.Float, course.east_m, known) - from_east
+        passed = north * leg_north + east * leg_east < 0.0
+        done = done | (on_wings & passed & (standing.target + 1 < course.count))
     return done, dr.select(done, standing.target + 1, standing.target), dr.select(done, 0, held)
 
 
@@ -147,14 +161,17 @@ def target_of(engine: Engine, course: CourseLanes, standing: Standing, row: Any)
     }
     if course.up_m is None:
         return found
-    first = target == 0
-    before = dr.maximum(target, 1) - 1
-    pairs = (("north_m", course.start_north_m), ("east_m", course.start_east_m), ("up_m", course.start_up_m))
-    for name, start in pairs:
-        places = getattr(course, name)
-        found[f"from_{name}"] = dr.select(
-            first, dr.gather(engine.Float, start, row), dr.gather(engine.Float, places, before)
-        )
+    for name in ("north_m", "east_m", "up_m"):
+        found[f"from_{name}"] = _before(engine, course, name, target, row)
     found["target_up_m"] = dr.gather(engine.Float, course.up_m, target)
     found.update({name: dr.gather(engine.Float, values, target) for name, values in course.wishes.items()})
     return found
+
+
+def _before(engine: Engine, course: CourseLanes, name: str, target: Any, row: Any) -> Any:
+    """One coordinate of the place before a target: the waypoint before it, or the start of the lane's row."""
+    import drjit as dr
+
+    start = dr.gather(engine.Float, getattr(course, f"start_{name}"), row)
+    waypoint = dr.gather(engine.Float, getattr(course, name), dr.maximum(target, 1) - 1)
+    return dr.select(target == 0, start, waypoint)

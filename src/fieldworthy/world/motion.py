@@ -112,7 +112,7 @@ def move(
         flown_m = vehicle.speed_m_s(new) * dt_s
         gap = gap_m(engine, hull, around.tables, masks, row, lane, pose, t_s)
         broken = vehicle.broken(new) if vehicle.broken is not None else False
-        ahead = judge(engine, around.course, standing, pose.pos_ned_m, gap, broken, flown_m, sound, now, end)
+        ahead = judge(engine, around.course, standing, row, pose.pos_ned_m, gap, broken, flown_m, sound, now, end)
         write_pose(track, pose, now, lane, active)
         return i + 1, new, where(active, ahead, standing)
 

@@ -195,7 +195,7 @@ def sense(
         truth = truth_of(
             shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
         )
-        state = feel(shape, p, state, truth, clock)
+        state = feel(shape, p, state, truth, clock, first=not moved)
         if moved and state.filter is not None and p.filter is not None:
             rate, force = state.inertial.rate_frd_rad_s, state.inertial.specific_force_frd_m_s2
             state = replace(

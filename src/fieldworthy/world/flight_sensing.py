@@ -74,7 +74,9 @@ def truth_of(
     )
 
 
-def feel(shape: FlightShape, p: FlightParameters, state: FlightState, truth: SensorTruth, clock: Clock) -> FlightState:
+def feel(
+    shape: FlightShape, p: FlightParameters, state: FlightState, truth: SensorTruth, clock: Clock, first: bool = False
+) -> FlightState:
     """The state after the inertial unit's sample of this tick, and with the one that is heard now.
 
     Limits: the unit is read at every physics tick; who hears it more rarely hears the mean of what came (`tell`), as
@@ -84,7 +86,10 @@ def feel(shape: FlightShape, p: FlightParameters, state: FlightState, truth: Sen
     assert p.imu is not None
     assert state.imu is not None
     scalar_type = type(truth.pos_ned_m.x)
-    numbers = normals(p.imu_key, clock.trial, clock.tick, imu_normals(shape.imu), scalar_type)
+    if first:  # outside of the loop of ticks
+        numbers = _drawn_once(p.imu_key, clock.trial, imu_normals(shape.imu), scalar_type, clock.tick)
+    else:
+        numbers = normals(p.imu_key, clock.trial, clock.tick, imu_normals(shape.imu), scalar_type)
     sample, memory = read_imu(shape.imu, p.imu, truth, state.imu, numbers)
     sample, held = _struck(shape, p, "imu", sample, state.imu_held, clock)
     line = (sample, *state.imu_line)
@@ -106,15 +111,18 @@ def feel(shape: FlightShape, p: FlightParameters, state: FlightState, truth: Sen
     )
 
 
-def _drawn_once(key: tuple[Any, Any], trial: Any, count: int, scalar_type: Any) -> tuple[Scalar, ...]:
-    """The numbers that `normals` gives before time begins, all blocks side by side: a small kernel, not a long one."""
+def _drawn_once(
+    key: tuple[Any, Any], trial: Any, count: int, scalar_type: Any, tick: Any = _FIRST_TICK
+) -> tuple[Scalar, ...]:
+    """The numbers that `normals` gives, by default before time begins, all blocks side by side: a small kernel, not a
+    long one."""
     if not count or not hasattr(trial, "index"):
-        return normals(key, trial, _FIRST_TICK, count, scalar_type)
+        return normals(key, trial, tick, count, scalar_type)
     import drjit as dr
 
     word, blocks = type(trial), -(-count // 4)
     place = dr.arange(word, dr.width(trial) * blocks)
-    four = normals(key, dr.gather(word, trial, place // blocks), _FIRST_TICK, 4, scalar_type, place % blocks)
+    four = normals(key, dr.gather(word, trial, place // blocks), tick, 4, scalar_type, place % blocks)
     dr.eval(four)
     first = dr.arange(word, dr.width(trial)) * blocks
     return tuple(dr.gather(scalar_type, four[i % 4], first + i // 4) for i in range(count))

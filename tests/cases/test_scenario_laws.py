@@ -41,11 +41,13 @@ obstacles = st.one_of(
     ),
     st.fixed_dictionaries({"kind": st.just("channel"), "length_m": positive, "width_m": positive}),
 )
+# Room for nine shapes of the largest radius: a field that cannot hold its shapes is refused.
+wide = st.tuples(st.floats(-99, -50), st.floats(50, 99)).map(list)
 scatters = st.fixed_dictionaries(
     {
         "count": st.integers(0, 9),
-        "north_m": interval(-9, 9),
-        "east_m": interval(-9, 9),
+        "north_m": wide,
+        "east_m": wide,
         "gap_m": st.just(0.0),
         "radius_m": st.just([0.1, 2.0]),
     },

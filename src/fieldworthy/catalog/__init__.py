@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import tomllib
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
@@ -63,9 +64,9 @@ def vehicle_kind(name_or_path: str, folder: pathlib.Path | None = None) -> str:
 
     Raises: ScenarioError when there is no such model, or the file is of another kind.
     """
-    if _is_path(name_or_path):
+    if is_path(name_or_path):
         path = (folder or pathlib.Path()) / name_or_path
-        file = read_toml(path, str(path), "a catalogue file of a vehicle")
+        file = read_toml(path, str(path), "a catalogue file of a vehicle", _is_catalogue_file)
         kind = file.data.get("kind")
         if kind in VEHICLES:
             return str(kind)
@@ -80,7 +81,8 @@ def vehicle_kind(name_or_path: str, folder: pathlib.Path | None = None) -> str:
     raise ScenarioError([Problem("catalogue", what, valid)])
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
+    """Whether a model is the path of a file, not a name of the catalogue."""
     return name.endswith(".toml") or "/" in name or "\\" in name
 
 
@@ -89,16 +91,28 @@ def load_entry(kind: str, name_or_path: str, folder: pathlib.Path | None = None)
 
     Something is a path if it ends in `.toml` or contains a slash.
     """
-    if _is_path(name_or_path):
+    if is_path(name_or_path):
         path = (folder or pathlib.Path()) / name_or_path
-        return _entry(kind, path.stem, read_toml(path, str(path), f"a catalogue file of kind '{kind}'"))
+        return _entry(kind, path.stem, _read(path, str(path), kind))
     known = names(kind)
     if name_or_path not in known:
         hint = did_you_mean(name_or_path, known)
         valid = f"{', '.join(known)}, or the path of a TOML file"
         raise ScenarioError([Problem("catalogue", f"no {kind} named '{name_or_path}'{hint}", valid)])
     path = pathlib.Path(str(resources.files(__name__) / FOLDERS[kind] / f"{name_or_path}.toml"))
-    return _entry(kind, name_or_path, read_toml(path, path.name, f"a catalogue file of kind '{kind}'"))
+    return _entry(kind, name_or_path, _read(path, path.name, kind))
+
+
+def _read(path: pathlib.Path, shown: str, kind: str) -> TomlFile:
+    return read_toml(path, shown, f"a catalogue file of kind '{kind}'", _is_catalogue_file)
+
+
+def _is_catalogue_file(path: pathlib.Path) -> bool:
+    """Whether to suggest a file for a misspelt one: scenarios often lie beside."""
+    try:
+        return path.suffix == ".toml" and tomllib.loads(path.read_text(encoding="utf-8")).get("kind") in FOLDERS
+    except (OSError, ValueError):
+        return False
 
 
 def _entry(kind: str, name: str, file: TomlFile) -> CatalogEntry:

@@ -30,6 +30,7 @@ def command(run: Path, trial: int, record: bool, out: Path | None, as_json: bool
 
     again = replay(run, trial)
     result = again.result
+    clearance = result.clearance_m[0]
     answer = {
         "run": str(run),
         "trial": trial,
@@ -39,7 +40,7 @@ def command(run: Path, trial: int, record: bool, out: Path | None, as_json: bool
         "outcome": str(result.outcome[0]),
         "why": result.why[0],
         "time_s": float(result.time_s[0]),
-        "clearance_m": round(float(result.clearance_m[0]), 4),
+        "clearance_m": round(float(clearance), 4) if math.isfinite(clearance) else None,
         "recordings": [],
     }
     if result.metrics:

@@ -105,7 +105,7 @@ WIDE = 116
 
 def columns_for(summaries: list[dict[str, Any]]) -> tuple[str, ...]:
     """The columns for campaigns of one kind of vehicle, or of several."""
-    return FLIGHT_FIGURES if summaries and all(s.get("metrics") for s in summaries) else FIGURES
+    return FLIGHT_FIGURES if summaries and all(s["vehicle"] == "aircraft" for s in summaries) else FIGURES
 
 
 def add_figures(table: Table, width: int, columns: tuple[str, ...] = FIGURES) -> tuple[str, ...]:
@@ -121,7 +121,6 @@ def add_figures(table: Table, width: int, columns: tuple[str, ...] = FIGURES) ->
 def figures(summary: dict[str, Any]) -> dict[str, str]:
     """A campaign's cells by the names of FIGURES, or of a flight's by those of FLIGHT_FIGURES as well."""
     s, interval = summary, summary["success"]["ci95"]
-    metrics = s.get("metrics") or {}
     cells = {
         "trials": str(s["finished"]) if s["finished"] == s["trials"] else f"{s['finished']} of {s['trials']}",
         "success": percent(s["success"]["rate"]),
@@ -133,15 +132,21 @@ def figures(summary: dict[str, Any]) -> dict[str, str]:
         "mean clearance": number(s["clearance_m"]["mean"], "m", 2),
         "speed": f"{s['sim_s'] / s['wall_s'] if s['wall_s'] else 0.0:.0f}x",
     }
-    if metrics:
+    if s["vehicle"] == "aircraft":
         cells |= {
             "crashes": cells["collisions"],
-            "tracking RMS": number(metrics["tracking_rms_m"]["mean"], "m", 2),
-            "overshoot": number(metrics["overshoot_percent"]["mean"], "%"),
-            "energy": number(metrics["energy_wh"]["mean"], "Wh", 2),
-            "least margin": number(metrics["margin_least"]["min"], "", 2).strip(),
+            "tracking RMS": number(_metric(s, "tracking_rms_m"), "m", 2),
+            "overshoot": number(_metric(s, "overshoot_percent"), "%"),
+            "energy": number(_metric(s, "energy_wh"), "Wh", 2),
+            "least margin": number(_metric(s, "margin_least", "min"), "", 2).strip(),
         }
     return cells
+
+
+def _metric(summary: dict[str, Any], name: str, which: str = "mean") -> float | None:
+    """A flight's figure; None where no trial has finished."""
+    value: float | None = summary["metrics"].get(name, {}).get(which)
+    return value
 
 
 def other_outcomes(summary: dict[str, Any]) -> str:

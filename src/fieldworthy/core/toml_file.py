@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,14 +73,17 @@ def key_of(path: KeyPath) -> str:
     return str(rest[0]) + "".join(f"[{index}]" for index in rest[1:]) if rest else ""
 
 
-def read_text(path: Path, name: str, what: str) -> str:
-    """The file as text, or a ScenarioError that says why not. `what` names the kind of file that is wanted."""
+def read_text(path: Path, name: str, what: str, similar: Callable[[Path], bool] | None = None) -> str:
+    """The file as text, or a ScenarioError that says why not. `what` names the kind of file that is wanted.
+
+    similar: whether a file of the same folder may be suggested in its place; None: any.
+    """
     if path.is_dir():
         raise ScenarioError([Problem(name, "this is a directory", f"the path of {what}")])
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise ScenarioError([Problem(name, f"no such file{_similar_file(path)}", f"the path of {what}")]) from None
+        raise ScenarioError([Problem(name, f"no such file{_similar_file(path, similar)}", f"the path of {what}")]) from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ScenarioError([Problem(f"{name}:{line}", f"byte {error.start} is not UTF-8", "text in UTF-8")]) from None
@@ -88,9 +92,9 @@ def read_text(path: Path, name: str, what: str) -> str:
         raise ScenarioError([Problem(name, f"cannot be read: {reason}", f"the path of {what}")]) from None
 
 
-def read_toml(path: Path, name: str, what: str) -> TomlFile:
-    """Parse a TOML file; `name` is how messages call it."""
-    text = read_text(path, name, what)
+def read_toml(path: Path, name: str, what: str, similar: Callable[[Path], bool] | None = None) -> TomlFile:
+    """Parse a TOML file; `name` is how messages call it; `similar` as in `read_text`."""
+    text = read_text(path, name, what, similar)
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -128,9 +132,9 @@ def _syntax_problem(name: str, text: str, message: str) -> Problem:
     )
 
 
-def _similar_file(path: Path) -> str:
+def _similar_file(path: Path, similar: Callable[[Path], bool] | None) -> str:
     try:
-        names = [entry.name for entry in path.parent.iterdir()]
+        names = [entry.name for entry in path.parent.iterdir() if similar is None or similar(entry)]
     except OSError:
         return f" (there is no folder '{path.parent}')"
     found = closest(path.name, names)

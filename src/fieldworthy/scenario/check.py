@@ -34,6 +34,8 @@ class Report:
         self.documented = documented
         """Where all keys are listed, for messages that name some; may be empty."""
         self.found: list[tuple[int, Problem]] = []
+        self.dropped: dict[str, tuple[str, Any]] = {}
+        """Draws of [randomize] that gave way to an override, by path: (why, interval)."""
 
     def add(self, path: Path, what: str, valid: str = "") -> None:
         """Record a problem with the key at `path`."""
@@ -44,6 +46,16 @@ class Report:
     def extend(self, problems: list[Problem], path: Path = ()) -> None:
         """Take over problems that carry their own place."""
         self.found.extend((self.places.line(path), problem) for problem in problems)
+
+    def notes(self) -> list[str]:
+        """What a person should know although nothing is wrong, in sentences: one for each reason."""
+        drawn: dict[str, list[str]] = {}
+        for name, (why, interval) in self.dropped.items():
+            own = why == f"{name} is given"
+            ends = interval if isinstance(interval, list | tuple) else ()
+            shown = ", ".join(f"{end:g}" if isinstance(end, int | float) else str(end) for end in ends)
+            drawn.setdefault(why, []).append(f"{'it' if own else name} is no longer drawn from [{shown}]")
+        return [f"{why}, so {' and '.join(parts)}" for why, parts in drawn.items()]
 
     def raise_if_any(self) -> None:
         """Raise one ScenarioError with everything found, in the order of the file."""

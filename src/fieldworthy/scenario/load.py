@@ -47,7 +47,16 @@ def built_in_names() -> list[str]:
 
 def is_built_in(scenario: Scenario) -> bool:
     """Whether the scenario is one that comes with the package."""
-    return pathlib.Path(scenario.source_path).parent == pathlib.Path(str(_FOLDER)).absolute()
+    return _is_built_in_folder(pathlib.Path(scenario.source_path).parent)
+
+
+def _is_built_in_folder(folder: pathlib.Path) -> bool:
+    return folder.absolute() == pathlib.Path(str(_FOLDER)).absolute()
+
+
+def _here(folder: pathlib.Path) -> pathlib.Path | None:
+    """Where relative paths that are given from outside start, if not at the scenario's folder."""
+    return pathlib.Path.cwd() if _is_built_in_folder(folder) else None
 
 
 def load(
@@ -56,11 +65,14 @@ def load(
     *,
     folder: pathlib.Path | str | None = None,
     copies: Mapping[str, str] | None = None,
+    notes: list[str] | None = None,
 ) -> Scenario:
     """Read a built-in scenario by name, or a file, with `path=value` overrides on top.
 
-    Relative paths inside start at the file's folder, or at `folder` where a copy of the file is read elsewhere.
+    Relative paths inside start at the file's folder, or at `folder` where a copy of the file is read elsewhere; in
+    overrides of a built-in scenario at the current folder.
     copies: what to read in the place of files that the scenario names, by the name that it gives.
+    notes: takes sentences on what the overrides have changed besides.
     Raises ScenarioError with every problem found.
     """
     path, shown = _locate(name_or_path)
@@ -69,19 +81,29 @@ def load(
     if copies:
         _use_copies(file.data, copies)
     base = pathlib.Path(folder) if folder is not None else path.parent
-    apply_overrides(file.data, [(text, f"--set {text}") for text in overrides], base, report)
-    return _resolve(file.data, base, path, report)
+    given = [(text, f"--set {text}") for text in overrides]
+    apply_overrides(file.data, given, base, report, here=_here(base), keep_draws=bool(copies))
+    scenario = _resolve(file.data, base, path, report)
+    if notes is not None:
+        notes.extend(report.notes())
+    return scenario
 
 
-def set_value(scenario: Scenario, path: str, value: Any) -> Scenario:
-    """The scenario with one value replaced, by the same paths and with the same checks as an override."""
+def set_value(scenario: Scenario, path: str, value: Any, notes: list[str] | None = None) -> Scenario:
+    """The scenario with one value replaced, by the same paths and with the same checks as an override.
+
+    notes: as in `load`.
+    """
     folder, data = pathlib.Path(scenario.source_path).parent, to_data(scenario)
     report = Report(Places(scenario.source_path))
     keys = parse_path(path)
     if not keys:
         raise ScenarioError(Problem(path, "not a path", "keys with dots between, such as sensors.lidar.noise_m"))
-    put(data, keys, copy.deepcopy(_as_lists(value)), f"{path} = {value!r}", folder, report)
-    return _resolve(data, folder, pathlib.Path(scenario.source_path), report)
+    put(data, keys, copy.deepcopy(_as_lists(value)), f"{path} = {value!r}", folder, report, here=_here(folder))
+    changed = _resolve(data, folder, pathlib.Path(scenario.source_path), report)
+    if notes is not None:
+        notes.extend(report.notes())
+    return changed
 
 
 def to_toml(scenario: Scenario) -> str:

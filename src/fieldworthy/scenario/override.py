@@ -9,25 +9,38 @@ import pathlib
 import tomllib
 from typing import Any
 
-from fieldworthy.catalog import DEVICES, load_entry, vehicle_kind
+from fieldworthy.catalog import DEVICES, is_path, load_entry, vehicle_kind
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_file import dotted
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report
+from fieldworthy.scenario.given_draws import DEVICE_HOMES, drop_below, drop_given, models_of, own_devices
 from fieldworthy.scenario.schema import Control
 
-_WITH_SET: tuple[Path, ...] = (("vehicle",), ("battery",), *(("sensors", name) for name in DEVICES))
+_WITH_SET: tuple[Path, ...] = (("vehicle",), *DEVICE_HOMES)
 """Tables whose values lie in their `set`: `vehicle.mass_kg` means `vehicle.set.mass_kg`."""
 
 _MODELS: tuple[Path, ...] = (*((*home, "model") for home in _WITH_SET), ("sensors", "lidar", "model"))
+
+_FILES: tuple[Path, ...] = (("obstacles_geojson",), ("scene_mesh",), ("air", "grid"))
+"""What else names files."""
 
 _PAIRS = (("north_m", "east_m"), ("lon_deg", "lat_deg"))
 
 
 def apply_overrides(
-    data: dict[str, Any], overrides: list[tuple[str, str]], folder: pathlib.Path, report: Report
+    data: dict[str, Any],
+    overrides: list[tuple[str, str]],
+    folder: pathlib.Path,
+    report: Report,
+    *,
+    here: pathlib.Path | None = None,
+    keep_draws: bool = False,
 ) -> None:
-    """Apply (path=value, how it was given) pairs to the data of a file; what cannot be applied is reported."""
+    """Apply (path=value, how it was given) pairs to the data of a file; what cannot be applied is reported.
+
+    here, keep_draws: see `put`.
+    """
     moved: list[Path] = []
     for text, origin in overrides:
         path_text, equals, value_text = text.partition("=")
@@ -38,17 +51,46 @@ def apply_overrides(
                 (origin,), "an override names a path and a value", "path=value, such as sensors.lidar.noise_m=0.1"
             )
             continue
-        moved.extend(put(data, path, parse_value(value_text), origin, folder, report))
+        moved.extend(put(data, path, parse_value(value_text), origin, folder, report, here=here, keep_draws=keep_draws))
     _require_whole_positions(data, moved, report)
 
 
-def put(data: dict[str, Any], path: Path, value: Any, origin: str, folder: pathlib.Path, report: Report) -> list[Path]:
-    """Set one value, creating tables on the way; another spelling of the same quantity gives way to it.
+def put(
+    data: dict[str, Any],
+    path: Path,
+    value: Any,
+    origin: str,
+    folder: pathlib.Path,
+    report: Report,
+    *,
+    here: pathlib.Path | None = None,
+    keep_draws: bool = False,
+) -> list[Path]:
+    """Set one value, creating tables on the way; another spelling of the same quantity gives way to it, and so does a
+    draw of it unless that was given too.
 
+    here: where relative paths of files start, if not at the scenario's `folder`.
+    keep_draws: the value is another name of the same thing, so what is drawn stays.
     Returns the tables whose position was replaced by the other kind of coordinates.
     """
     path = _canonical(path)
+    value = _from_here(path, value, folder, here)
     report.places.options[path] = origin
+    if path[:1] == ("randomize",):
+        report.dropped = {} if len(path) == 1 else {k: v for k, v in report.dropped.items() if k != path[1]}
+    before = {} if keep_draws or path[0] not in ("vehicle", "battery", "sensors") else models_of(data, folder)
+    moved = _set(data, path, value, folder, report)
+    if not keep_draws:
+        drop_given(data, path, value, report)
+        after = models_of(data, folder) if before else {}
+        for home in before:
+            if after[home] != before[home]:
+                drop_below(data, home, f"{home}.model is another", report)
+    return moved
+
+
+def _set(data: dict[str, Any], path: Path, value: Any, folder: pathlib.Path, report: Report) -> list[Path]:
+    """See `put`."""
     target: Any = data
     for depth in range(len(path) - 1):
         target = _step(target, path, depth, report)
@@ -61,6 +103,8 @@ def put(data: dict[str, Any], path: Path, value: Any, origin: str, folder: pathl
         else:
             target[last] = value
         return []
+    if path == ("vehicle", "model"):
+        _forget_old_devices(data, target.get("model"), value, folder, report)
     if path in _MODELS:
         _forget_old_model(path, target, folder)
     if path == ("control", "controller"):
@@ -157,6 +201,31 @@ def _require_whole_positions(data: dict[str, Any], moved: list[Path], report: Re
                 )
 
 
+def _from_here(path: Path, value: Any, folder: pathlib.Path, here: pathlib.Path | None) -> Any:
+    """Relative paths of files below `here`, unless only the scenario's folder has such a file."""
+    if here is None or path not in (*_MODELS, *_FILES):
+        return value
+    if isinstance(value, list):
+        return [_from_here(path, item, folder, here) for item in value]
+    if not isinstance(value, str) or not value or (path in _MODELS and not is_path(value)):
+        return value
+    return value if (folder / value).exists() and not (here / value).exists() else str(here / value)
+
+
+def _forget_old_devices(data: dict[str, Any], old: Any, new: Any, folder: pathlib.Path, report: Report) -> None:
+    """Another vehicle brings its own battery and devices: those that are the old one's go, with their values."""
+    for kind, model in own_devices(old, folder).items() if new != old else ():
+        path: Path = ("battery",) if kind == "battery" else ("sensors", kind)
+        home: Any = data if kind == "battery" else data.get("sensors")
+        own = home.get(kind) if isinstance(home, dict) else None
+        if not isinstance(own, dict) or own.get("model") != model or (*path, "model") in report.places.options:
+            continue
+        _forget_old_model((*path, "model"), own, folder)
+        del own["model"]
+        if own in ({}, {"set": {}}):
+            del home[kind]
+
+
 def _forget_old_model(path: Path, table: dict[str, Any], folder: pathlib.Path) -> None:
     """A new model brings its own values: those that still are the old model's go, those that a person changed stay."""
     old = table.get("model")
@@ -178,13 +247,10 @@ def _forget_old_parameters(data: dict[str, Any], controller: Any, report: Report
     table, given = data["control"], report.places.options
     if table.get("controller", Control().controller) == controller:
         return
-    parameters, drawn = table.get("parameters"), data.get("randomize")
+    parameters = table.get("parameters")
     home = ("control", "parameters")
     if isinstance(parameters, dict) and home not in given:
         # Not `given` itself: an override of a part, such as control.parameters.sides.left, gives the whole parameter.
         kept = {path[2] for path in given if path[:2] == home and len(path) > 2}
         table["parameters"] = {name: value for name, value in parameters.items() if name in kept}
-    if isinstance(drawn, dict):
-        old = [name for name in drawn if name.startswith("control.parameters.") and ("randomize", name) not in given]
-        for name in old:
-            del drawn[name]
+    drop_below(data, "control.parameters", "control.controller is another", report)

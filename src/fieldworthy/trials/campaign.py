@@ -159,6 +159,11 @@ def _result(scenario: Scenario, asked: int, flights: list[_Flight], stopped: str
     t_s = np.arange(longest, dtype=np.float64) * every
     flies = scenario.vehicle.kind == "aircraft" and bool(tracks)
     flown = sum(float(np.sum(f.end_tick[f.outcome > 0])) * dt for f in flights)
+    layouts = tuple(w.layouts[r] for w, row in zip(worlds, rows, strict=True) for r in row)
+    clearance = joined(lambda f: f.clearance, np.float64)
+    if flies:
+        # Over open ground there is nothing to keep clear of, and the horizon of clearances is no figure.
+        clearance = np.where([bool(layout) for layout in layouts], clearance, np.nan)
     return Result(
         scenario=scenario,
         asked=asked,
@@ -166,7 +171,7 @@ def _result(scenario: Scenario, asked: int, flights: list[_Flight], stopped: str
         outcome=outcome,
         why=tuple(_why(scenario, flight, int(r)) for flight, row in zip(flights, rows, strict=True) for r in row),
         time_s=time_s,
-        clearance_m=joined(lambda f: f.clearance, np.float64),
+        clearance_m=clearance,
         path_m=joined(lambda f: f.path, np.float64),
         redrawn=joined(lambda f: f.built.redrawn, np.int64),
         parameters={name: joined(_drawn(name), np.float64) for name in scenario.randomize},
@@ -175,7 +180,7 @@ def _result(scenario: Scenario, asked: int, flights: list[_Flight], stopped: str
         t_s=t_s,
         length=length,
         tracks=tracks,
-        layouts=tuple(w.layouts[r] for w, row in zip(worlds, rows, strict=True) for r in row),
+        layouts=layouts,
         stopped_by=stopped,
         wall_s=wall_s,
         sim_s=flown,

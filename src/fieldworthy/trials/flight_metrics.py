@@ -85,7 +85,8 @@ def trial_metrics(t_s: Array, track: Track, places: Sequence[Place]) -> dict[str
         found["voltage_least_v"] = _least(track["voltage_v"][1:])
     if "believed_north_m" in track:
         found["estimate_position_rms_m"] = _rms(position_error_m(track))
-        found["estimate_attitude_rms_deg"] = _rms(attitude_error_deg(track))
+        found["estimate_tilt_rms_deg"] = _rms(tilt_error_deg(track))
+        found["estimate_heading_rms_deg"] = _rms(heading_error_deg(track))
     if "load_north_m" in track:
         found["swing_max_deg"] = _greatest(swing_deg(track))
     return found
@@ -167,17 +168,38 @@ def position_error_m(track: Track) -> Array:
     )
 
 
-def attitude_error_deg(track: Track) -> Array:
-    """Angle of the turn between the believed attitude and the true one.
+def tilt_error_deg(track: Track) -> Array:
+    """Angle between the believed vertical and the true one, as the body sees them.
 
-    Equation: 4 asin(|q - q'| / 2), q' of the two quaternions of an attitude the nearer one to q; unlike an arc cosine
-    of their product it is exact for small turns.
+    Equation: 2 atan2(sqrt(x^2 + y^2), sqrt(w^2 + z^2)) of the turn q = believed * true^-1 in the world's axes: its swing.
     """
-    true = _quaternions(*(track[name] for name in ("roll_rad", "pitch_rad", "heading_rad")))
-    believed = _quaternions(*(track[f"believed_{name}"] for name in ("roll_rad", "pitch_rad", "heading_rad")))
-    chord = np.minimum(np.linalg.norm(true - believed, axis=1), np.linalg.norm(true + believed, axis=1))
-    angle: Array = np.degrees(4.0 * np.arcsin(np.clip(0.5 * chord, 0.0, 1.0)))
-    return angle
+    w, x, y, z = _estimate_turn(track)
+    tilt: Array = np.degrees(2.0 * np.arctan2(np.hypot(x, y), np.hypot(w, z)))
+    return tilt
+
+
+def heading_error_deg(track: Track) -> Array:
+    """Size of the turn about the vertical between the believed attitude and the true one, 0 to 180.
+
+    Equation: 2 atan2(|z|, |w|) of the turn q = believed * true^-1 in the world's axes: its twist. It is the difference
+        of the headings where roll and pitch are right, and unlike that difference it is defined with the nose up too.
+    """
+    w, _, _, z = _estimate_turn(track)
+    heading: Array = np.degrees(2.0 * np.arctan2(np.abs(z), np.abs(w)))
+    return heading
+
+
+def _estimate_turn(track: Track) -> tuple[Array, Array, Array, Array]:
+    """w, x, y, z of the turn that takes the true attitude to the believed one, in the world's axes."""
+    angles = ("roll_rad", "pitch_rad", "heading_rad")
+    w, x, y, z = _quaternions(*(track[name] for name in angles)).T
+    a, b, c, d = _quaternions(*(track[f"believed_{name}"] for name in angles)).T
+    return (
+        a * w + b * x + c * y + d * z,
+        b * w - a * x - c * z + d * y,
+        c * w - a * y - d * x + b * z,
+        d * w - a * z - b * y + c * x,
+    )
 
 
 def swing_deg(track: Track) -> Array:

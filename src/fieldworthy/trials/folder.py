@@ -171,7 +171,7 @@ def _write_trials(path: Path, result: Result) -> None:
                     result.outcome[row],
                     result.why[row],
                     f"{result.time_s[row]:.4f}",
-                    f"{result.clearance_m[row]:.4f}",
+                    f"{result.clearance_m[row]:.4f}" if np.isfinite(result.clearance_m[row]) else "",
                     f"{result.path_m[row]:.3f}",
                     f"{start[0]:.4f}",
                     f"{start[1]:.4f}",

@@ -53,8 +53,17 @@ METRICS: dict[str, Metric] = {
         2,
         "distance between the position that the autopilot believed and the true one",
     ),
-    "estimate_attitude_rms_deg": Metric(
-        "estimated attitude off, RMS", "deg", 2, "angle of the turn between the believed attitude and the true one"
+    "estimate_tilt_rms_deg": Metric(
+        "estimated tilt off, RMS",
+        "deg",
+        2,
+        "angle between the vertical that the autopilot believed and the true one, whatever the heading",
+    ),
+    "estimate_heading_rms_deg": Metric(
+        "estimated heading off, RMS",
+        "deg",
+        2,
+        "turn about the vertical between the attitude that the autopilot believed and the true one",
     ),
     "swing_max_deg": Metric(
         "largest swing of the load", "deg", 1, "angle between the vertical and the way to the load"

@@ -30,7 +30,8 @@ class Result:
     """The outcome in a sentence."""
     time_s: NDArray[np.float64]
     clearance_m: NDArray[np.float64]
-    """Least distance between hull and anything; never above world.state.CLEARANCE_HORIZON_M."""
+    """Least distance between hull and anything; never above world.state.CLEARANCE_HORIZON_M. NaN for flights without
+    obstacles."""
     path_m: NDArray[np.float64]
     redrawn: NDArray[np.int64]
     parameters: dict[str, NDArray[np.float64]]
@@ -65,10 +66,12 @@ class Result:
         """The figures of the campaign as plain data; None where a figure is not defined."""
         count = Counter(self.outcome.tolist())
         reached = self.time_s[self.outcome == "goal"]
+        clear = self.clearance_m[np.isfinite(self.clearance_m)]
         some = len(self.trial) > 0
         return {
             "scenario": self.scenario.name,
             "title": self.scenario.title,
+            "vehicle": self.scenario.vehicle.kind,
             "trials": self.asked,
             "finished": len(self.trial),
             "seed": self.scenario.seed,
@@ -85,8 +88,8 @@ class Result:
                 "max": round(float(reached.max()), 4) if len(reached) else None,
             },
             "clearance_m": {
-                "min": round(float(self.clearance_m.min()), 4) if some else None,
-                "mean": round(float(self.clearance_m.mean()), 4) if some else None,
+                "min": round(float(clear.min()), 4) if len(clear) else None,
+                "mean": round(float(clear.mean()), 4) if len(clear) else None,
             },
             "metrics": {name: _spread(values) for name, values in self.metrics.items()},
             "crashes": dict(Counter(word for word in self.crash.tolist() if word).most_common()),

@@ -9,10 +9,9 @@ from fieldworthy.control import complementary
 from fieldworthy.control.actuation import actuation_margin, actuator_command, actuators_of
 from fieldworthy.control.autopilot import steer
 from fieldworthy.control.setpoint import Setpoint
-from fieldworthy.core.integrate import add_compensated, rk4_slope
 from fieldworthy.core.lanes import Scalar, minimum, select, sqrt
 from fieldworthy.core.rigid_body import rigid_body_rates
-from fieldworthy.core.struct import add_scaled, map_leaves, where
+from fieldworthy.core.struct import where
 from fieldworthy.core.track import Pose
 from fieldworthy.core.vec import (
     Vec3,
@@ -25,8 +24,7 @@ from fieldworthy.vehicles.aircraft import (
     AircraftParameters,
     AircraftState,
     aircraft_loads,
-    aircraft_rates,
-    normalised,
+    aircraft_step_compensated,
     supply,
 )
 from fieldworthy.vehicles.rotor_vibration import advance_phase_rad
@@ -90,7 +88,7 @@ def flight_prepare(
         return state
     here = air_at(shape, state, air, clock)
     craft = with_faults(shape, p, clock)
-    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air))
+    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air, clock))
     truth = truth_of(
         shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
     )
@@ -134,16 +132,8 @@ def act(
     if shape.aircraft.battery is not None:
         driven = replace(driven, throttle=tuple(select(state.dead > 0.5, 0.0 * u, u) for u in driven.throttle))
 
-    swirl = air_rate(shape, state, air)
-    slope = rk4_slope(lambda s: aircraft_rates(shape.aircraft, craft, s, driven, here, swirl), state.motion, dt_s)
-    rest = state.rest
-    if rest is not None:
-        motion, rest = add_compensated(state.motion, rest, dt_s, slope)
-        # Scaling back to norm one changes more than the sum has left over.
-        rest.body.quat_ned_from_frd = map_leaves(lambda leaf: leaf * 0.0, rest.body.quat_ned_from_frd)
-    else:
-        motion = add_scaled(state.motion, dt_s, slope)
-    motion = normalised(motion)
+    swirl = air_rate(shape, state, air, clock)
+    motion, rest = aircraft_step_compensated(shape.aircraft, craft, state.motion, state.rest, driven, here, dt_s, swirl)
     phase = tuple(
         advance_phase_rad(angle, speed, dt_s)
         for angle, speed in zip(state.phase_rad, state.motion.rotor_speed_rad_s, strict=False)
@@ -188,7 +178,7 @@ def sense(
     """
     here = air_at(shape, state, air, clock)
     craft = with_faults(shape, p, clock)
-    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air))
+    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air, clock))
     through_air = loads.air_velocity_frd_m_s
     state = replace(state, wind_ned_m_s=here.wind_ned_m_s, airspeed_m_s=sqrt(dot(through_air, through_air) + 1e-12))
     if shape.imu is not None and state.imu is not None:

@@ -34,15 +34,12 @@ def air_at(shape: FlightShape, state: FlightState, air: AirParameters, clock: Cl
     return sample(shape.air, air, pos, clock.t_s, gust)
 
 
-def air_rate(shape: FlightShape, state: FlightState, air: AirParameters, clock: Clock | None = None) -> Vec3 | None:
-    """How turbulence turns the air around the wings, FRD; None without wings or turbulence.
-
-    clock: None: a wind field that changes with time is taken at its beginning.
-    """
+def air_rate(shape: FlightShape, state: FlightState, air: AirParameters, clock: Clock) -> Vec3 | None:
+    """How turbulence turns the air around the wings, FRD; None without wings or turbulence."""
     if state.turbulence is None or not shape.air.turbulence.rates:
         return None
     body = state.motion.body
-    mean = _mean_wind(shape, air, body.pos_ned_m, 0.0 if clock is None else clock.t_s)
+    mean = _mean_wind(shape, air, body.pos_ned_m, clock.t_s)
     height = maximum(-body.pos_ned_m.z, 0.0)
     rate = gust_rate_rad_s(shape.air.turbulence, air.turbulence, state.turbulence, height, shape.span_m)
     return rotate_inverse(body.quat_ned_from_frd, gust_ned(rate, gust_axes(body.vel_ned_m_s - mean, mean)))

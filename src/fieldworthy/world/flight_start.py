@@ -11,6 +11,7 @@ from fieldworthy.control.alignment import aligned
 from fieldworthy.control.autopilot import first_autopilot
 from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.setpoint import Setpoint
+from fieldworthy.core.constants import NEVER_S
 from fieldworthy.core.lanes import cos, select, sin
 from fieldworthy.core.random import normals
 from fieldworthy.core.rigid_body import RigidBodyState
@@ -25,7 +26,7 @@ from fieldworthy.vehicles.battery import first_battery
 from fieldworthy.vehicles.tether import hanging_load
 from fieldworthy.vehicles.vehicle import Clock
 from fieldworthy.world.flight_sensing import first_devices, first_held, first_inertial, resting_reading
-from fieldworthy.world.flight_state import NEVER_S, FlightParameters, FlightShape, FlightStart, FlightState
+from fieldworthy.world.flight_state import FlightParameters, FlightShape, FlightStart, FlightState
 
 
 def first_flight(

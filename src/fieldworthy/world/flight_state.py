@@ -190,6 +190,4 @@ class FlightState:
     airspeed_m_s: Scalar
 
 
-NEVER_S = 1.0e9
-
 CRASHES = ("", "hit the ground too fast", "hit the ground on its side", "came to lie on the ground without its gear")

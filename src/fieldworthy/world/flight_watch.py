@@ -8,6 +8,7 @@ from typing import Any
 
 from fieldworthy.control.complementary import estimate
 from fieldworthy.control.flight_estimate import Estimate
+from fieldworthy.core.constants import NEVER_S
 from fieldworthy.core.lanes import Scalar, logical_and, maximum, select, sqrt
 from fieldworthy.core.struct import children, map_leaves
 from fieldworthy.core.vec import Vec3, dot, euler_zyx_from_quat, rotate
@@ -76,7 +77,7 @@ def observe(shape: FlightShape, state: FlightState) -> dict[str, Scalar]:
         found["rudder_rad"] = motion.surfaces.rudder_rad
     if motion.battery is not None:
         found["charge"] = motion.battery.soc
-        found["battery_low_s"] = state.low_s
+        found["battery_low_s"] = select(state.low_s < NEVER_S, state.low_s, math.nan)
         found["battery_dead"] = state.dead
     if motion.load is not None:
         found["load_north_m"] = motion.load.pos_ned_m.x
@@ -156,4 +157,4 @@ def _named(reading: Any) -> dict[str, Scalar]:
 def crash_sentence(at: dict[str, float]) -> str:
     """Why a flight ended in a crash, from its last sample."""
     what = CRASHES[int(at.get("crash", 0.0))]
-    return f"{what}, at {at['impact_m_s']:.1f} m/s" if what else ""
+    return f"{what} at {at['impact_m_s']:.1f} m/s" if what else ""

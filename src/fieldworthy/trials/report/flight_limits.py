@@ -126,7 +126,8 @@ LIMITS: tuple[tuple[Callable[[Scenario], bool], str], ...] = (
     (
         _by_estimate,
         "The estimate is that of a complementary filter over a flat Earth; levelling takes the mean acceleration for "
-        "zero. The filter starts from the true motion.",
+        "zero. Standing at the start, it knows its place and heading, and is levelled by what its inertial sensors read "
+        "at rest.",
     ),
     (
         lambda s: _by_estimate(s) and bool(table(s, "sensors", "gnss")),

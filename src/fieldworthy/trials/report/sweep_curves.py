@@ -30,7 +30,8 @@ DRAWN = (
     "margin_least",
     "tilt_max_deg",
     "estimate_position_rms_m",
-    "estimate_attitude_rms_deg",
+    "estimate_tilt_rms_deg",
+    "estimate_heading_rms_deg",
 )
 """Figures of flights that get a curve."""
 

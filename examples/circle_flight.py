@@ -51,13 +51,8 @@ class CircleFlight:
             up_m=np.where(circling, r.from_up_m, r.target_up_m),
             north_m_s=np.where(circling, round_n, 0.0),
             east_m_s=np.where(circling, round_e, 0.0),
-            up_m_s=0.0,
             heading_rad=wrapped(ahead + np.pi),  # the nose to the mast
-            airspeed_m_s=0.0,
-            from_north_m=r.from_north_m,
-            from_east_m=r.from_east_m,
             speed_max_m_s=r.target_speed_m_s,
-            way=r.target_way,
             mode=np.where(circling, 1, 0),
             memory={"azimuth_rad": azimuth, "turned_rad": r.memory["turned_rad"] + step},
         )

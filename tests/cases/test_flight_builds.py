@@ -71,10 +71,10 @@ def test_a_link_has_room_for_the_slowest_that_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["sensors.gnss.rate_hz", "vehicle.gear_friction", "vehicle.tilt_max_deg"])
 def test_what_would_change_nothing_may_not_be_drawn(tmp_path: Path, path: str) -> None:
     values = {"sensors.gnss.rate_hz": "[4.0, 5.0]", "vehicle.gear_friction": "[0.3, 0.9]"}
-    text = f'[randomize]\n"{path}" = {values.get(path, "[20.0, 40.0]")}\n'
-    extra = ("vehicle.set.gear_friction=0.6", "vehicle.set.tilt_max_deg=35.0")
+    text = "[vehicle.set]\ngear_friction = 0.6\ntilt_max_deg = 35.0\n"
+    text += f'[randomize]\n"{path}" = {values.get(path, "[20.0, 40.0]")}\n'
     with pytest.raises(ScenarioError, match=r"cannot differ|unknown key"):
-        build(scenario(tmp_path, text, *extra), 2)
+        build(scenario(tmp_path, text), 2)
 
 
 def test_the_lowest_part_may_be_drawn(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from fieldworthy.trials.flight_metrics import (
     Place,
-    attitude_error_deg,
     crash_words,
     flight_metrics,
+    heading_error_deg,
+    tilt_error_deg,
     tracking_error_m,
     trial_metrics,
 )
@@ -119,16 +120,35 @@ def test_height_counts() -> None:
 
 
 @pytest.mark.parametrize("heading_rad", [0.0, 1.0, 3.1, -3.1])
-def test_attitude_error_is_the_angle_of_the_turn(heading_rad: float) -> None:
-    """2 deg about the forward axis are 2 deg whatever the heading; headings either side of south are near."""
+def test_a_roll_that_is_off_is_tilt_and_a_heading_that_is_off_is_heading(heading_rad: float) -> None:
+    """2 deg about the forward axis of a level vehicle are 2 deg of tilt whatever the heading, and none of heading."""
     one = np.ones(3)
     rolled = {f"{b}{name}": value * one for b in ("", "believed_") for name, value in
-              (("roll_rad", 0.2), ("pitch_rad", 0.3), ("heading_rad", heading_rad))}  # fmt: skip
+              (("roll_rad", 0.2), ("pitch_rad", 0.0), ("heading_rad", heading_rad))}  # fmt: skip
     rolled["believed_roll_rad"] = rolled["roll_rad"] + math.radians(2.0)
-    assert attitude_error_deg(rolled) == pytest.approx(2.0, rel=1e-9)
-    level = {f"{b}{name}": 0.0 * one for b in ("", "believed_") for name in ("roll_rad", "pitch_rad", "heading_rad")}
-    level["heading_rad"], level["believed_heading_rad"] = (math.pi - 0.01) * one, (-math.pi + 0.01) * one
-    assert attitude_error_deg(level) == pytest.approx(math.degrees(0.02), rel=1e-9)
+    assert tilt_error_deg(rolled) == pytest.approx(2.0, rel=1e-9)
+    assert heading_error_deg(rolled) == pytest.approx(0.0, abs=1e-9)
+    # Roll and pitch are right, so that the vertical is, whatever they are; headings either side of south are near.
+    turned = {f"{b}{name}": value * one for b in ("", "believed_") for name, value in
+              (("roll_rad", 0.4), ("pitch_rad", 1.2), ("heading_rad", heading_rad))}  # fmt: skip
+    turned["believed_heading_rad"] = heading_rad - math.radians(5.0) * one
+    assert heading_error_deg(turned) == pytest.approx(5.0, rel=1e-9)
+    assert tilt_error_deg(turned) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_tilt_is_the_angle_between_the_two_verticals() -> None:
+    """Against the vertical in body axes, (-sin p, cos p sin r, cos p cos r), of attitudes with nothing in common."""
+    angles = {"roll_rad": 0.3, "pitch_rad": -0.2, "heading_rad": 2.0}
+    believed = {"roll_rad": -0.1, "pitch_rad": 0.4, "heading_rad": -1.0}
+    track = {name: np.array([value]) for name, value in angles.items()}
+    track |= {f"believed_{name}": np.array([value]) for name, value in believed.items()}
+
+    def down(a: dict[str, float]) -> np.ndarray[Any, Any]:
+        r, p = a["roll_rad"], a["pitch_rad"]
+        return np.array([-math.sin(p), math.cos(p) * math.sin(r), math.cos(p) * math.cos(r)])
+
+    exact = math.degrees(math.acos(float(down(angles) @ down(believed))))
+    assert tilt_error_deg(track)[0] == pytest.approx(exact, rel=1e-9)
 
 
 def test_sums_and_extremes_of_a_flight() -> None:
@@ -151,7 +171,8 @@ def test_sums_and_extremes_of_a_flight() -> None:
     assert found["charge_least"] == 0.7
     assert found["voltage_least_v"] == 15.0
     assert found["estimate_position_rms_m"] == pytest.approx(5.0)
-    assert found["estimate_attitude_rms_deg"] == pytest.approx(0.0, abs=1e-9)
+    assert found["estimate_tilt_rms_deg"] == pytest.approx(0.0, abs=1e-9)
+    assert found["estimate_heading_rms_deg"] == pytest.approx(0.0, abs=1e-9)
     assert found["swing_max_deg"] == pytest.approx(45.0)
 
 

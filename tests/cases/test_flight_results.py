@@ -123,6 +123,50 @@ def test_summary_and_table_of_trials(lost: tuple[Result, Path]) -> None:
         np.testing.assert_allclose(told_rows, values, rtol=1e-5)
 
 
+def test_over_open_ground_there_is_no_clearance(lost: tuple[Result, Path], tmp_path: Path) -> None:
+    """Empty in the table, null in JSON; a flight with a mast has one."""
+    result, run = lost
+    assert np.isnan(result.clearance_m).all()
+    with (run / "trials.csv").open(encoding="utf-8") as file:
+        assert [row["clearance_m"] for row in csv.DictReader(file)] == [""] * 3
+    assert json.loads((run / "summary.json").read_text())["clearance_m"] == {"min": None, "mean": None}
+    again = CliRunner().invoke(cli_main.cli, ["replay", str(run), "--trial", "1", "--json"])
+    assert json.loads(again.output)["clearance_m"] is None
+    mast = '[[obstacles]]\nkind = "cylinder"\nnorth_m = 6.0\nradius_m = 0.5\ntop_up_m = 9.0\nbottom_up_m = 0.0\n'
+    near = fly(load(_written(tmp_path, SCENARIO + mast), ["trials=1"]))
+    # A start at the origin, and a vehicle that reaches 0.34 m to its side.
+    assert 4.0 < near.clearance_m[0] < 5.5
+
+
+def _written(folder: Path, text: str) -> Path:
+    (folder / "hop.toml").write_text(text)
+    return folder / "hop.toml"
+
+
+FAILS = """
+import fieldworthy as fw
+
+class Fails:
+    reads_deg = None
+
+    def command(self, readings, parameters):
+        if readings.t_s > 1.0:
+            raise ValueError("lost the plot")
+        return fw.FlightCommand(north_m=0.0, east_m=0.0, up_m=3.0)
+"""
+
+
+def test_a_controller_that_fails_leaves_a_flights_table(tmp_path: Path) -> None:
+    """With no trial finished there is no figure, and it is a flight all the same."""
+    (tmp_path / "fails.py").write_text(FAILS)
+    path = _written(tmp_path, SCENARIO + '[control]\ncontroller = "fails:Fails"\n')
+    done = CliRunner().invoke(cli_main.cli, ["run", str(path), "--out", str(tmp_path / "run")])
+    assert done.exit_code == 2
+    assert "lost the plot" in done.output
+    assert "tracking RMS" in done.output
+    assert "clearance" not in done.output
+
+
 def test_a_flight_replays_bit_for_bit(lost: tuple[Result, Path]) -> None:
     again = replay(lost[1], 2)
     assert again.agrees, again.differences
@@ -183,7 +227,7 @@ def test_the_tables_of_the_command_line(sound: Result, tmp_path: Path) -> None:
     """A flight has its own columns; a boat's stay as they were."""
     summary = sound.summary()
     assert columns_for([summary]) == FLIGHT_FIGURES
-    assert columns_for([{**summary, "metrics": {}}]) == FIGURES
+    assert columns_for([summary, {**summary, "vehicle": "boat"}]) == FIGURES
     cells = figures(summary)
     assert set(FLIGHT_FIGURES) <= set(cells)
     assert cells["energy"] == f"{sound.metrics['energy_wh'].mean():.2f} Wh"

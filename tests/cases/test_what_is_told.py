@@ -53,7 +53,7 @@ def told(*arguments: str) -> Result:
 
 
 SUMMARY: dict[str, Any] = {
-    "scenario": "x", "trials": 200, "finished": 200, "collisions": 1, "wall_s": 2.0, "sim_s": 100.0,
+    "scenario": "x", "vehicle": "boat", "trials": 200, "finished": 200, "collisions": 1, "wall_s": 2.0, "sim_s": 100.0,
     "success": {"rate": 0.97, "ci95": [0.936, 0.986]}, "time_s": {"mean": None},
     "clearance_m": {"min": 0.0, "mean": 4.1},
     "outcomes": {"goal": 193, "collision": 1, "timeout": 5, "left area": 0, "non-finite": 1},

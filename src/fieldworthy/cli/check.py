@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -11,33 +15,72 @@ import click
 @click.argument("scenarios", nargs=-1, required=True)
 @click.option("--set", "settings", multiple=True, metavar="PATH=VALUE",
               help="Override one value; may be given again.")  # fmt: skip
-def command(scenarios: tuple[str, ...], settings: tuple[str, ...]) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the lines.")
+def command(scenarios: tuple[str, ...], settings: tuple[str, ...], as_json: bool) -> None:
     """Validate SCENARIOS: every key and value, every trial's layout, and the controller's contract.
 
     The controller flies a few trials for two seconds, together and alone: its answers must have the right shapes, be
-    the same when asked again, and not depend on which other trials are in the batch. Exit code 2 when something is
-    wrong.
+    the same when asked again, and not depend on which other trials are in the batch. Of what flies, figures of the
+    vehicle are told (thrust over weight, hover throttle, battery, inertia), with a warning where one looks odd. Exit
+    code 2 when something is wrong; a warning is none.
     """
+    answers = [_checked(name, settings, as_json) for name in scenarios]
+    if as_json:
+        click.echo(json.dumps({"scenarios": answers}))
+    if not all(answer["sound"] for answer in answers):
+        sys.exit(2)
+
+
+def _checked(name: str, settings: tuple[str, ...], as_json: bool) -> dict[str, Any]:
+    """Check one scenario and say so, unless the answer will be JSON."""
     from fieldworthy.core.errors import FieldworthyError
     from fieldworthy.scenario import load
     from fieldworthy.trials.contract import check_scenario
     from fieldworthy.trials.notes import scenario_notes
+    from fieldworthy.trials.sanity import Sanity, flight_sanity
 
-    failed = False
-    for name in scenarios:
-        try:
-            loaded = load(name, settings)
-            checked = check_scenario(loaded)
-            notes = scenario_notes(loaded)
-        except FieldworthyError as error:
-            failed = True
-            for line in str(error).splitlines():
-                click.echo(f"error: {line}", err=True)
-            continue
+    answer: dict[str, Any] = {"scenario": name, "sound": False, "errors": [], "checked": [], "notes": []}
+    sanity = Sanity()
+    try:
+        loaded = load(name, settings, notes=answer["notes"])
+        with _working(name) as step:
+            answer["checked"] = check_scenario(loaded, step)
+        sanity = flight_sanity(loaded)
+        answer["notes"] += scenario_notes(loaded)
+        answer["sound"] = True
+    except FieldworthyError as error:
+        answer["errors"] = str(error).splitlines()
+    figures = {key: None if value is None else round(value, 6) for key, value in sanity.figures.items()}
+    answer |= {"figures": figures, "warnings": sanity.warnings}
+    if as_json:
+        return answer
+    for line in answer["errors"]:
+        click.echo(f"error: {line}", err=True)
+    if answer["sound"]:
         click.echo(f"{name}: sound")
-        for line in checked:
+        for line in (*answer["checked"], *sanity.lines):
             click.echo(f"  {line}")
-        for note in notes:
-            click.echo(f"  note: {note}")
-    if failed:
-        sys.exit(2)
+        for kind, lines in (("warning", sanity.warnings), ("note", answer["notes"])):
+            for line in lines:
+                click.echo(f"  {kind}: {line}")
+    return answer
+
+
+@contextmanager
+def _working(name: str) -> Iterator[Callable[[str], None]]:
+    """What is being done, on stderr: a line that changes on a terminal, else the first step alone."""
+    from fieldworthy.cli.show import stderr
+
+    console = stderr()
+    if console.is_terminal:
+        with console.status(f"{name}: …") as status:
+            yield lambda step: status.update(f"{name}: {step} …")
+        return
+    told: list[str] = []
+
+    def plain(step: str) -> None:
+        if not told:
+            print(f"{name}: {step} …", file=sys.stderr, flush=True)
+        told.append(step)
+
+    yield plain

@@ -33,12 +33,20 @@ def command(file: Path, vehicle: str) -> None:
 def scenario_text(file: Path, vehicle: str) -> str:
     """The template that suits the vehicle, with its name and numbers.
 
-    Raises: ScenarioError for a vehicle that there is not; a path counts from the folder of `file`.
+    Raises: ScenarioError for a vehicle that there is not or that cannot be; a path counts from the folder of `file`.
     """
     from fieldworthy.catalog import load_entry, vehicle_kind
+    from fieldworthy.core.toml_file import Places
+    from fieldworthy.scenario.aircraft_values import check_aircraft
+    from fieldworthy.scenario.boat_values import check_boat
+    from fieldworthy.scenario.check import Report
 
     kind = vehicle_kind(vehicle, file.parent)
-    values = load_entry(kind, vehicle, file.parent).values
+    entry = load_entry(kind, vehicle, file.parent)
+    report = Report(Places(vehicle))
+    (check_boat if kind == "boat" else check_aircraft)(entry, report)
+    report.raise_if_any()
+    values = entry.values
     name = "boat" if kind == "boat" else "wings" if values.get("autopilot") == "fixed-wing" else "rotors"
     text = (resources.files("fieldworthy") / "cli" / f"template_{name}.toml").read_text(encoding="utf-8")
     for word, value in {"my-scenario": file.stem, "my-vehicle": vehicle, **_numbers(values)}.items():

@@ -64,8 +64,9 @@ def command(
     from fieldworthy.trials.notes import map_notes, sameness_notes
     from fieldworthy.trials.save import fill
 
-    loaded = load(scenario, overrides(trials, seed, settings))
-    notes_to_stderr(map_notes(loaded))
+    notes: list[str] = []
+    loaded = load(scenario, overrides(trials, seed, settings), notes=notes)
+    notes_to_stderr([*notes, *map_notes(loaded)])
     folder = out or default_folder(loaded.name)
     summary: dict[str, Any] = {}
     try:

@@ -68,10 +68,11 @@ def command(
     if len(set(names)) != len(names):
         raise click.UsageError("--vary: a path is given twice; valid: each path once, with all its values")
     vary = dict(pairs)
-    loaded = load(scenario, overrides(trials, seed, settings))
+    notes: list[str] = []
+    loaded = load(scenario, overrides(trials, seed, settings), notes=notes)
     folder = out or default_folder(f"{loaded.name}-sweep")
-    points_of(loaded, vary)  # so that a wrong value is told before anything is made
-    notes_to_stderr(map_notes(loaded))
+    points_of(loaded, vary, notes)  # so that a wrong value is told before anything is made
+    notes_to_stderr([*notes, *map_notes(loaded)])
     with new_folder(folder) as part:
         with watching(loaded.name) as show:
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from fieldworthy.control.fixed_wing import SurfaceCommand
+from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.lanes import abs as magnitude
 from fieldworthy.core.lanes import clip, maximum, minimum
 from fieldworthy.vehicles.aircraft import SURFACES, Actuators
@@ -34,9 +38,39 @@ class Actuation:
 
     def __getattr__(self, name: str) -> Any:
         number = name.removeprefix(_STEM)
-        if name.startswith(_STEM) and number.isdigit() and int(number) < len(self.throttle):
+        if name.startswith(_STEM) and number.isdigit() and int(number) < (_count(self.throttle) or 0):
             return self.throttle[int(number)]
         raise AttributeError(name)
+
+
+def _count(throttle: Any) -> int | None:
+    """How many throttles; None for what is no list of them, such as a number or the lanes of one rotor."""
+    listed = isinstance(throttle, tuple | list) or (isinstance(throttle, np.ndarray) and throttle.ndim > 0)
+    return len(throttle) if listed else None
+
+
+def refuse_misfit(command: Any, names: Sequence[str]) -> None:
+    """Raise: FieldworthyError for an answer that is not the `Actuation` which a vehicle's command consists of.
+
+    names: of the fields of the vehicle's own command; nothing is checked where they are no actuators.
+    """
+    rotors = sum(name.startswith(_STEM) for name in names)
+    if not set(SURFACES) <= set(names):
+        return
+    numbers = f"{rotors} throttles" if rotors != 1 else "1 throttle"
+    order = ", ".join(f"rotor {i}" for i in range(rotors)) if rotors <= 8 else f"rotor 0 to rotor {rotors - 1}"
+    comma = "," if rotors == 1 else ""
+    valid = f"fieldworthy.Actuation(throttle=({order}{comma})), in the order of rotor_position_m in the vehicle's file"
+    if not isinstance(command, Actuation):
+        what = f"the controller's command() answered {type(command).__name__}; with commands = 'actuators' it needs"
+        raise FieldworthyError(f"{what} {numbers}; valid: {valid}")
+    count = _count(command.throttle)
+    if count != rotors:
+        one = f"throttle = one {type(command.throttle).__name__}"
+        shown = one if count is None else f"{count} throttle{'' if count == 1 else 's'}"
+        raise FieldworthyError(
+            f"the controller's Actuation has {shown}, and this vehicle needs {numbers}; valid: {valid}"
+        )
 
 
 @cache

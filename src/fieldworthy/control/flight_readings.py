@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from fieldworthy.control.setpoint import Setpoint
+from fieldworthy.control.setpoint import HOVER, Setpoint
 from fieldworthy.sensors.scan import Scan, ScanArrays
 from fieldworthy.sensors.sensor import Delivered
 
@@ -59,8 +59,18 @@ class FlightReadings:
 
 @dataclass
 class FlightCommand(Setpoint):
-    """A setpoint as a controller gives it: arrays (trials,) or plain numbers."""
+    """A setpoint as a controller gives it: arrays (trials,) or plain numbers; only the place is needed."""
 
+    north_m_s: Any = 0.0
+    east_m_s: Any = 0.0
+    up_m_s: Any = 0.0
+    heading_rad: Any = 0.0
+    airspeed_m_s: Any = 0.0
+    """0: the cruise airspeed."""
+    from_north_m: Any = 0.0
+    from_east_m: Any = 0.0
+    speed_max_m_s: Any = 0.0
+    way: Any = HOVER
     mode: Any = 0
     """A small whole number for plots."""
     memory: dict[str, Any] = field(default_factory=dict)

@@ -83,7 +83,9 @@ def read_text(path: Path, name: str, what: str, similar: Callable[[Path], bool] 
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise ScenarioError([Problem(name, f"no such file{_similar_file(path, similar)}", f"the path of {what}")]) from None
+        raise ScenarioError(
+            [Problem(name, f"no such file{_similar_file(path, similar)}", f"the path of {what}")]
+        ) from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ScenarioError([Problem(f"{name}:{line}", f"byte {error.start} is not UTF-8", "text in UTF-8")]) from None

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
+
 from fieldworthy.catalog import DEVICES, names
 from fieldworthy.control.autopilot import KINDS
 from fieldworthy.core.suggest import did_you_mean
@@ -30,6 +32,12 @@ NOT_NEGATIVE = (
 
 LIFTS, PUSHES = 0.5, 0.5
 """Least share of a rotor's axis that points up, or ahead, for the autopilot to count on it."""
+
+
+WEAK = 0.03
+"""Least share of the greatest singular value that counts as control: an x layout has 0.7 or more, a hexarotor too."""
+
+_MOMENTS = ("thrust", "roll", "pitch", "yaw")
 
 
 @dataclass(frozen=True)
@@ -91,11 +99,49 @@ def _rotors(values: dict[str, Any], add: _Add) -> None:
             about = ("rotor_speed_min_rad_s", "rotor_speed_max_rad_s")
             add(f"{about[0]} = {low:g} is not below {about[1]} = {high:g}", f"less than {about[1]}", *about)
             break
+    if len(axes) != count or not isinstance(spins, list) or len(spins) != count:
+        return
     pilot, about = values["autopilot"], ("rotor_axis", "autopilot")
     if pilot in ("multirotor", "vtol") and not any(axis[2] < -LIFTS for axis in axes):
         add(f"autopilot = '{pilot}', but no rotor lifts", "rotor_axis = [0, 0, -1] for rotors that lift", *about)
+    elif pilot in ("multirotor", "vtol"):
+        _control(values, axes, add)
     if pilot in ("fixed-wing", "vtol") and not any(axis[0] > PUSHES for axis in axes):
         add(f"autopilot = '{pilot}', but no rotor pushes forward", "rotor_axis = [1, 0, 0] for those that do", *about)
+
+
+def _control(values: dict[str, Any], axes: list[list[float]], add: _Add) -> None:
+    """Lifting rotors make thrust and all three moments, each without the others.
+
+    Equation: B has a row for thrust, roll and pitch over the mean arm, yaw over the mean torque ratio, and a column for
+        each lifting rotor; a direction u with |u' B| under WEAK of the greatest singular value is out of reach.
+    """
+    lifting = [i for i, axis in enumerate(axes) if axis[2] < -LIFTS]
+    place, axis = (np.array([rows[i] for i in lifting], float) for rows in (values["rotor_position_m"], axes))
+    ratio = np.array([_each(values["rotor_torque_ratio_m"], len(axes))[i] for i in lifting], float)
+    spin = np.array([values["rotor_spin"][i] for i in lifting], float)
+    moment = np.cross(place, axis) - (spin * ratio)[:, None] * axis
+    arm, kappa = float(np.mean(np.hypot(place[:, 0], place[:, 1]))), float(np.mean(ratio))
+    scale = np.array([1.0, arm or 1.0, arm or 1.0, kappa or arm or 1.0])
+    effect = np.column_stack([-axis[:, 2], moment]).T / scale[:, None]
+    left, size, _ = np.linalg.svd(effect)
+    size = np.concatenate([size, np.zeros(max(0, 4 - len(size)))])  # under four rotors leave directions without any
+    weak = size < WEAK * size[0]
+    if not weak.any():
+        return
+    never = np.linalg.norm(effect, axis=1) < WEAK * size[0]
+    tied = ~never & (np.linalg.norm(left[:, weak], axis=1) > 0.3)
+    said = [f"no {name}" for name, gone in zip(_MOMENTS, never, strict=True) if gone]
+    together = [name for name, other in zip(_MOMENTS, tied, strict=True) if other]
+    if len(together) > 1:
+        said.append(f"no {together[-1]} without {' or '.join(together[:-1])}")
+    valid = ["at least 4 rotors that lift"] if len(lifting) < 4 else []
+    if never[1] or never[2] or (tied[1] and tied[2] and not tied[3]):
+        valid.append("rotors on all sides of the centre of mass")
+    if (never[3] or tied[3]) and len(lifting) >= 4:
+        valid.append("rotors that spin both ways, neighbours opposite" + (", with a torque" if not kappa else ""))
+    about = "rotor_spin", "rotor_position_m", "rotor_torque_ratio_m", "rotor_axis", "autopilot"
+    add(f"rotor_spin and rotor_position_m: these rotors can make {', and '.join(said)}", "; ".join(valid), *about)
 
 
 def _inertia(values: dict[str, Any], add: _Add) -> None:

@@ -47,16 +47,6 @@ class Report:
         """Take over problems that carry their own place."""
         self.found.extend((self.places.line(path), problem) for problem in problems)
 
-    def notes(self) -> list[str]:
-        """What a person should know although nothing is wrong, in sentences: one for each reason."""
-        drawn: dict[str, list[str]] = {}
-        for name, (why, interval) in self.dropped.items():
-            own = why == f"{name} is given"
-            ends = interval if isinstance(interval, list | tuple) else ()
-            shown = ", ".join(f"{end:g}" if isinstance(end, int | float) else str(end) for end in ends)
-            drawn.setdefault(why, []).append(f"{'it' if own else name} is no longer drawn from [{shown}]")
-        return [f"{why}, so {' and '.join(parts)}" for why, parts in drawn.items()]
-
     def raise_if_any(self) -> None:
         """Raise one ScenarioError with everything found, in the order of the file."""
         if self.found:

@@ -39,6 +39,17 @@ def drop(data: dict[str, Any], name: str, why: str, report: Report) -> None:
         report.dropped[name] = (why, drawn.pop(name))
 
 
+def notes_on_draws(report: Report) -> list[str]:
+    """What a person should know although nothing is wrong, in sentences: one for each reason."""
+    drawn: dict[str, list[str]] = {}
+    for name, (why, interval) in report.dropped.items():
+        own = why == f"{name} is given"
+        ends = interval if isinstance(interval, list | tuple) else ()
+        shown = ", ".join(f"{end:g}" if isinstance(end, int | float) else str(end) for end in ends)
+        drawn.setdefault(why, []).append(f"{'it' if own else name} is no longer drawn from [{shown}]")
+    return [f"{why}, so {' and '.join(parts)}" for why, parts in drawn.items()]
+
+
 def models_of(data: dict[str, Any], folder: pathlib.Path) -> dict[str, Any]:
     """The model of the vehicle and of every device by the path of its table; None where the vehicle's file fails."""
     vehicle = _table(data, "vehicle").get("model", Vehicle().model)

@@ -15,6 +15,7 @@ from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.core.toml_file import Places, read_toml
 from fieldworthy.scenario.check import Report, check, convert
+from fieldworthy.scenario.given_draws import notes_on_draws
 from fieldworthy.scenario.kinds import belongs
 from fieldworthy.scenario.limits import SCENARIO_TYPE, check_limits
 from fieldworthy.scenario.override import apply_overrides, parse_path, put
@@ -85,7 +86,7 @@ def load(
     apply_overrides(file.data, given, base, report, here=_here(base), keep_draws=bool(copies))
     scenario = _resolve(file.data, base, path, report)
     if notes is not None:
-        notes.extend(report.notes())
+        notes.extend(notes_on_draws(report))
     return scenario
 
 
@@ -102,7 +103,7 @@ def set_value(scenario: Scenario, path: str, value: Any, notes: list[str] | None
     put(data, keys, copy.deepcopy(_as_lists(value)), f"{path} = {value!r}", folder, report, here=_here(folder))
     changed = _resolve(data, folder, pathlib.Path(scenario.source_path), report)
     if notes is not None:
-        notes.extend(report.notes())
+        notes.extend(notes_on_draws(report))
     return changed
 
 

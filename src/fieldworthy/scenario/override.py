@@ -9,7 +9,7 @@ import pathlib
 import tomllib
 from typing import Any
 
-from fieldworthy.catalog import DEVICES, is_path, load_entry, vehicle_kind
+from fieldworthy.catalog import is_path, load_entry, vehicle_kind
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_file import dotted
 from fieldworthy.core.toml_lines import Path

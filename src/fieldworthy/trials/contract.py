@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.scenario.build import build
 from fieldworthy.scenario.plug_in import load_controller
 from fieldworthy.scenario.schema import Scenario
+from fieldworthy.vehicles.aircraft import SURFACES
 from fieldworthy.world import State, World, advance, compact, decide, start
 from fieldworthy.world.decide import Decision
 
@@ -23,20 +25,26 @@ Answers = dict[str, np.ndarray[Any, Any]]
 _KEEP = "valid: answers from readings and memory only; keep values in `memory`, not in self"
 
 
-def check_scenario(scenario: Scenario) -> list[str]:
-    """What was checked, in sentences.
+def check_scenario(scenario: Scenario, progress: Callable[[str], None] = lambda _: None) -> list[str]:
+    """What was checked, in sentences. progress: told what comes next, in a few words.
 
     Raises: FieldworthyError with the first promise that is broken: layouts (all trials are drawn), the controller's
     class and parameters, the shapes of its answers, the same answers when asked twice, by an object made anew, when
     flown again, alone, and after another trial has left the batch.
     """
+    progress(f"drawing {scenario.trials} layouts, then flying some of the trials")
     built = build(scenario)
     count = len(built.world.trials)
     redrawn = int(built.redrawn.sum())
-    notes = [f"{count} layouts drawn, each with a way to the goal" + (f" ({redrawn} redrawn)" if redrawn else "")]
+    # Of what flies no way is looked for: it may pass above what stands there.
+    way = "" if scenario.vehicle.kind == "aircraft" else ", each with a way to the goal"
+    drawn = "1 layout" if count == 1 else f"{count} layouts"
+    notes = [f"{drawn} drawn{way}" + (f" ({redrawn} redrawn)" if redrawn else "")]
     numbers = [int(t) for t in built.world.trials[:TRIALS]]
+    progress(f"flying {len(numbers)} trials for {DURATION_S:g} s, twice")
     together, again = _answers(scenario, numbers), _answers(scenario, numbers)
     name = scenario.control.controller
+    notes += _beyond(together, name)
     _same(
         together,
         again,
@@ -44,6 +52,7 @@ def check_scenario(scenario: Scenario) -> list[str]:
         "readings and memory only (no counters of its own, no global random numbers)",
     )
     if len(numbers) > 1:
+        progress("flying them again, one leaving half way")
         dropped = _answers(scenario, numbers, drop_first=True)
         _same(
             {key: np.where(np.isnan(dropped[key]), np.nan, values) for key, values in together.items()},
@@ -51,6 +60,7 @@ def check_scenario(scenario: Scenario) -> list[str]:
             f"controller '{name}' steers the others otherwise once trial {numbers[0]} has left the batch; {_KEEP}",
         )
     for row, trial in enumerate(numbers):
+        progress(f"flying trial {trial} alone")
         alone = _answers(scenario, [trial])
         _same(
             {key: values[:, row : row + 1] for key, values in together.items()},
@@ -61,6 +71,20 @@ def check_scenario(scenario: Scenario) -> list[str]:
     ways = "together, again, with one dropped half way, and alone" if len(numbers) > 1 else "again and again"
     notes.append(f"controller '{name}': {len(numbers)} trials flown for {DURATION_S:g} s, {ways}; all asked twice")
     return notes
+
+
+def _beyond(answers: Answers, controller: str) -> list[str]:
+    """Actuators that were asked for more than there is, in one sentence."""
+    found = []
+    for key, values in answers.items():
+        name, least = key.removeprefix("cmd_"), -1.0 if key.removeprefix("cmd_") in SURFACES else 0.0
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        if (name in SURFACES or name.startswith("throttle_")) and (low < least or high > 1.0):
+            found.append(f"{name} from {low:.3g} to {high:.3g}")
+    if not found:
+        return []
+    limits = "held within 0 to 1 (throttles) and -1 to 1 (surfaces)"
+    return [f"controller '{controller}' asks for {', '.join(found)}: {limits}"]
 
 
 def _answers(scenario: Scenario, trials: list[int], drop_first: bool = False) -> Answers:

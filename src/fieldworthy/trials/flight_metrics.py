@@ -171,7 +171,8 @@ def position_error_m(track: Track) -> Array:
 def tilt_error_deg(track: Track) -> Array:
     """Angle between the believed vertical and the true one, as the body sees them.
 
-    Equation: 2 atan2(sqrt(x^2 + y^2), sqrt(w^2 + z^2)) of the turn q = believed * true^-1 in the world's axes: its swing.
+    Equation: 2 atan2(sqrt(x^2 + y^2), sqrt(w^2 + z^2)) of the turn q = believed * true^-1 in the world's axes, its
+        swing.
     """
     w, x, y, z = _estimate_turn(track)
     tilt: Array = np.degrees(2.0 * np.arctan2(np.hypot(x, y), np.hypot(w, z)))

@@ -31,6 +31,7 @@ from fieldworthy.scenario import Scenario, load, to_toml
 from fieldworthy.trials import inputs
 from fieldworthy.trials.notes import campaign_notes
 from fieldworthy.trials.result import Result
+from fieldworthy.trials.vehicle_facts import vehicle_facts
 from fieldworthy.trials.whole_folder import check_free, new_folder, write_whole
 
 __all__ = ["check_free", "command_line", "default_folder", "new_folder", "provenance", "read_run", "write_json",
@@ -51,7 +52,8 @@ def write_run(folder: Path, result: Result, command: str) -> None:
     (folder / "scenario.toml").write_text(to_toml(scenario), encoding="utf-8")
     used = inputs.inputs_of(scenario)
     copies = inputs.copy_inputs(used, folder)
-    write_json(folder / "run.json", {**provenance(result, command), "inputs": copies, "notes": campaign_notes(result)})
+    facts = {**provenance(result, command), "vehicle": vehicle_facts(scenario)}
+    write_json(folder / "run.json", {**facts, "inputs": copies, "notes": campaign_notes(result)})
     write_json(folder / "summary.json", result.summary())
     _write_trials(folder / "trials.csv", result)
     np.savez_compressed(

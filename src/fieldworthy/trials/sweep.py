@@ -27,19 +27,30 @@ class Point:
     result: Result
 
 
-def points_of(scenario: Scenario, vary: Mapping[str, Sequence[Any]]) -> list[tuple[dict[str, Any], Scenario]]:
+def points_of(
+    scenario: Scenario, vary: Mapping[str, Sequence[Any]], notes: list[str] | None = None
+) -> list[tuple[dict[str, Any], Scenario]]:
     """Every combination of the values, in the order given, each with its checked scenario.
 
+    notes: takes sentences on what the values have changed besides.
     Raises: ScenarioError for a path or value that the scenario cannot take; nothing has been flown then.
     """
-    found = []
+    found, told = [], list[str]()
     for values in itertools.product(*vary.values()):
         point = scenario
-        # The controller first: it would take the parameters of another one with it.
-        for path, value in sorted(zip(vary, values, strict=True), key=lambda pair: pair[0] != "control.controller"):
-            point = set_value(point, path, value)
+        for path, value in sorted(zip(vary, values, strict=True), key=lambda pair: _turn(pair[0])):
+            point = set_value(point, path, value, told)
         found.append((dict(zip(vary, values, strict=True)), point))
+    if notes is not None:
+        notes.extend(dict.fromkeys(told))
     return found
+
+
+def _turn(path: str) -> int:
+    """When to set a path: a controller or a model takes values of the old one with it, a value takes its draw."""
+    if path.startswith("randomize"):
+        return 3
+    return 0 if path in ("control.controller", "vehicle.model") else 1 if path.endswith(".model") else 2
 
 
 def sweep(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fieldworthy.control.actuation import refuse_misfit
 from fieldworthy.control.controller import Command
 from fieldworthy.core.engine import frozen, own_copy, take
 from fieldworthy.core.errors import FieldworthyError
@@ -61,6 +62,7 @@ def decide(world: World, state: State) -> Decision:
         )
         with naming_the_plug_in(who):
             command: Command = controller.command(readings, take(parameters, row))
+        refuse_misfit(command, names)
         given = vehicle.command(**{name: _checked_lanes(command, name, row) for name in names})
         kept = {k: _checked_lane_values(v, f"memory['{k}']", row) for k, v in _kept(command, old[2]).items()}
         new = (given, _checked_lanes(command, "mode", row), {**old[2], **kept})
@@ -105,13 +107,14 @@ def decision_of(world: World, state: State, command: Command) -> Decision:
 
     Raises: FieldworthyError when a part is missing, has another shape, or keeps what was not declared.
     """
-    flying = np.asarray(state.standing.outcome) == RUNNING
+    flying, names = np.asarray(state.standing.outcome) == RUNNING, command_names(world)
+    refuse_misfit(command, names)
 
     def held(name: str, before: Any) -> Any:
         new = checked_answer("the controller", name, _field(command, name), state.lanes)
         return world.engine.floats(np.where(flying, new, np.asarray(before)))
 
-    given = world.vehicle.command(**{name: held(name, getattr(state.command, name)) for name in command_names(world)})
+    given = world.vehicle.command(**{name: held(name, getattr(state.command, name)) for name in names})
     mode = held("mode", state.mode)
     if not (np.abs(np.asarray(mode)) <= MODE_MAX).all():
         raise FieldworthyError(f"the controller's 'mode' does not fit; valid: -{MODE_MAX} to {MODE_MAX}")

@@ -11,6 +11,7 @@ from fieldworthy.trials.report.about import about
 from fieldworthy.trials.report.answer import answer, key_figures, order, outcome_key
 from fieldworthy.trials.report.data import RunData, Trial, read_run
 from fieldworthy.trials.report.distributions import distribution_section
+from fieldworthy.trials.report.faults import fault_section
 from fieldworthy.trials.report.flight_facts import flight_facts
 from fieldworthy.trials.report.flight_section import flight_sections
 from fieldworthy.trials.report.limits import limits_for
@@ -19,6 +20,7 @@ from fieldworthy.trials.report.notices import notices
 from fieldworthy.trials.report.overview import draw_overview
 from fieldworthy.trials.report.style import outcome_css
 from fieldworthy.trials.report.text import Reason, esc, group_reasons, listed, percent
+from fieldworthy.trials.report.vehicle_line import vehicle_line
 from fieldworthy.trials.report.view import view_of
 from fieldworthy.trials.report.worst import worst_section
 from fieldworthy.trials.statistics import success_bins
@@ -38,10 +40,11 @@ def write_report(run_folder: Path, shown_as: Path | None = None) -> Path:
 
 def campaign_page(run: RunData, shown_as: Path) -> str:
     """The whole page; its replay commands name the folder `shown_as`."""
-    body = [page.header(f"Fieldworthy campaign · {run.name}", run.title)]
+    body = [page.header(f"Fieldworthy campaign · {run.name}", run.title, vehicle_line(run) if run.flies else "")]
     body += notices(run)
     if run.trials:
-        body += [answer(run), page.tiles(key_figures(run)), about(str(run.scenario.get("description", "")))]
+        body += [answer(run), page.tiles(key_figures(run))]
+        body += [fault_section(run) if run.flies else "", about(str(run.scenario.get("description", "")))]
         view = view_of(run)
         overview = draw_overview(run, view) if run.tracks else None
         if overview:

@@ -126,8 +126,8 @@ LIMITS: tuple[tuple[Callable[[Scenario], bool], str], ...] = (
     (
         _by_estimate,
         "The estimate is that of a complementary filter over a flat Earth; levelling takes the mean acceleration for "
-        "zero. Standing at the start, it knows its place and heading, and is levelled by what its inertial sensors read "
-        "at rest.",
+        "zero. At the start it knows place, velocity and heading, and is levelled by what its own inertial sensors "
+        "read at rest, also where the vehicle starts in the air.",
     ),
     (
         lambda s: _by_estimate(s) and bool(table(s, "sensors", "gnss")),

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.trials.flight_metrics import (
     Place,
-    attitude_error_deg,
+    heading_error_deg,
     position_error_m,
     speed_m_s,
     swing_deg,
     tilt_deg,
+    tilt_error_deg,
     tracking_error_m,
 )
 from fieldworthy.trials.metric import METRICS
 from fieldworthy.trials.report import page
 from fieldworthy.trials.report.data import RunData
-from fieldworthy.trials.report.flight_tracks import FlightTracks, places_of, read_flight_tracks
+from fieldworthy.trials.report.faults import fault_spans
+from fieldworthy.trials.report.flight_tracks import FlightTracks, places_of, read_flight_tracks, read_saturation_s
 from fieldworthy.trials.report.overview import drawn_trials
 from fieldworthy.trials.report.panels import worst_first
 from fieldworthy.trials.report.style import outcome_css
-from fieldworthy.trials.report.text import DASH, esc, number, plural, short
+from fieldworthy.trials.report.text import DASH, esc, number, number_range, plural, short
 from fieldworthy.trials.report.time_chart import HEADINGS, Line, time_chart, wrapped_deg
 from fieldworthy.trials.statistics import spread
 
@@ -72,12 +75,34 @@ def _figures(run: RunData) -> str:
         "few trials and an outlier it may reach past what is possible. The last column counts the trials that have "
         "the number."
     )
-    return f"<h2>Figures of the flights</h2>{page.figure(page.table(columns, rows), caption)}"
+    return f"<h2>Figures of the flights</h2>{page.figure(page.table(columns, rows), caption)}{_saturated(run)}"
+
+
+def _saturated(run: RunData) -> str:
+    """In how many trials, and for how long, more was asked of the actuators than they can give; empty without any."""
+    short_of = [trial.trial for trial in run.trials if trial.metrics.get("margin_least", 0.0) < 0.0]
+    if not short_of:
+        return ""
+    period_s, seconds = read_saturation_s(run.folder)
+    times = [seconds.get(trial, 0.0) for trial in short_of]
+    seen = spread([time for time in times if time > 0.0])
+    if seen is None:
+        long = f"each time for less than the {short(period_s)}\u202fs between two samples"
+    else:
+        long = f"for {number_range(seen.least, seen.greatest, 's', 2)} of the trial"
+        brief = sum(time == 0.0 for time in times)
+        long += f", in {brief} of them for less than a sample of {short(period_s)}\u202fs" if brief else ""
+    count = f"{len(short_of)} of {plural(len(run.trials), 'trial')}"
+    return (
+        f'<p class="note">The least margin is below 0 in {count}: the autopilot asked for more than the actuators can '
+        f"give, {long}. Thrust or moments fell short of the demand then; the chart of the margin shows when.</p>"
+    )
 
 
 def _over_time(run: RunData, drawn: list[int], tracks: FlightTracks) -> str:
     """A line a trial, in the colour of its outcome."""
-    places = places_of(run)
+    places, spans = places_of(run), fault_spans(run)
+    draw = partial(time_chart, spans=spans)
     outcome = {trial.trial: trial.outcome for trial in run.trials}
 
     def lines(law: Callable[[Track], Array]) -> list[Line]:
@@ -90,66 +115,72 @@ def _over_time(run: RunData, drawn: list[int], tracks: FlightTracks) -> str:
 
     one = tracks.of(drawn[0])
     charts = [
-        ("Height", "Dashed: the heights asked for.", time_chart("height [m]", lines(_of("up_m")), _heights(places))),
+        ("Height", "Dashed: the heights asked for.", draw("height [m]", lines(_of("up_m")), _heights(places))),
         (
             "Tracking error",
             "Distance from the legs, or from a target that is held once the approach to it has ended.",
-            time_chart("tracking error [m]", lines(lambda t: tracking_error_m(t, places)), floor=0.0),
+            draw("tracking error [m]", lines(lambda t: tracking_error_m(t, places)), floor=0.0),
         ),
-        ("Tilt", "", time_chart("tilt [deg]", lines(tilt_deg), floor=0.0)),
+        ("Tilt", "", draw("tilt [deg]", lines(tilt_deg), floor=0.0)),
         (
             "Heading",
             "Where the nose points.",
-            time_chart("heading", lines(lambda t: wrapped_deg(np.degrees(t["heading_rad"]))), names=HEADINGS),
+            draw("heading", lines(lambda t: wrapped_deg(np.degrees(t["heading_rad"]))), names=HEADINGS),
         ),
-        ("Speed", "Over ground.", time_chart("speed [m/s]", lines(speed_m_s), floor=0.0)),
-        ("Airspeed", "", time_chart("airspeed [m/s]", lines(_from_second("airspeed_m_s")), floor=0.0)),
+        ("Speed", "Over ground.", draw("speed [m/s]", lines(speed_m_s), floor=0.0)),
+        ("Airspeed", "", draw("airspeed [m/s]", lines(_from_second("airspeed_m_s")), floor=0.0)),
         (
             "Wind",
             "Horizontal, where the vehicle is, turbulence included.",
-            time_chart("wind [m/s]", lines(_wind_m_s), floor=0.0),
+            draw("wind [m/s]", lines(_wind_m_s), floor=0.0),
         ),
         (
             "Margin to saturation",
             "Of what the autopilot asks for; at 0 an actuator is at its limit.",
-            time_chart("margin", lines(_of("margin")), [(0.0, "saturated")]),
+            draw("margin", lines(_of("margin")), [(0.0, "saturated")]),
         ),
     ]
     if "charge" in one:
         charts += [
-            ("Voltage", "Of the pack under load.", time_chart("voltage [V]", lines(_from_second("voltage_v")))),
-            ("Charge", "", time_chart("charge [%]", lines(lambda t: 100.0 * t["charge"]))),
+            ("Voltage", "Of the pack under load.", draw("voltage [V]", lines(_from_second("voltage_v")))),
+            ("Charge", "", draw("charge [%]", lines(lambda t: 100.0 * t["charge"]))),
         ]
     if "believed_north_m" in one:
         charts += [
             (
                 "Position estimate",
                 "Distance between the position that the autopilot believes and the true one.",
-                time_chart("off by [m]", lines(position_error_m), floor=0.0),
+                draw("off by [m]", lines(position_error_m), floor=0.0),
             ),
             (
-                "Attitude estimate",
-                "Angle between the attitude that the autopilot believes and the true one.",
-                time_chart("off by [deg]", lines(attitude_error_deg), floor=0.0),
+                "Tilt estimate",
+                "Angle between the vertical that the autopilot believes and the true one.",
+                draw("off by [deg]", lines(tilt_error_deg), floor=0.0),
+            ),
+            (
+                "Heading estimate",
+                "Turn about the vertical between the attitude that the autopilot believes and the true one.",
+                draw("off by [deg]", lines(heading_error_deg), floor=0.0),
             ),
         ]
     if "load_north_m" in one:
-        charts.append(("Swing of the load", "", time_chart("swing [deg]", lines(swing_deg), floor=0.0)))
+        charts.append(("Swing of the load", "", draw("swing [deg]", lines(swing_deg), floor=0.0)))
     figures = "".join(page.figure(chart, caption, name) for name, caption, chart in charts)
     some = (
         f"{len(drawn)} of {plural(len(run.trials), 'trial')}, failures first, a line each"
         if len(drawn) < len(run.trials)
         else "A line a trial"
     )
+    shade = " Shaded: while a fault lasts, paler: while it may begin." if spans else ""
     return (
         f'<h2>Over time</h2><p class="note">{some}, in the colour of its outcome. The trial that is chosen at the map '
-        f'stands out here too.</p><div class="pair">{figures}</div>'
+        f'stands out here too.{shade}</p><div class="pair">{figures}</div>'
     )
 
 
 def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
     """One trial: what has a line for each of its parts."""
-    track = tracks.of(trial)
+    track, draw = tracks.of(trial), partial(time_chart, spans=fault_spans(run))
     t_s = tracks.t_s[: len(track["north_m"])]
     rotors = [name for name in track if name.startswith("rotor_") and name.endswith("_rad_s")]
     styles = [f"part-{i % 8}" for i in range(max(len(rotors), 8))]
@@ -159,9 +190,9 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
         for i, name in enumerate(rotors)
     ]
     figures = [
-        page.figure(time_chart("speed [1/min]", lines, floor=0.0), "", "Rotor speeds"),
+        page.figure(draw("speed [1/min]", lines, floor=0.0), "", "Rotor speeds"),
         page.figure(
-            time_chart(
+            draw(
                 "height [m]",
                 [
                     Line(t_s, track["up_m"], "part-0", "true"),
@@ -178,20 +209,20 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
     lines = [
         Line(t_s, wrapped_deg(np.degrees(track[name])), css, told) for name, css, told in headings if name in track
     ]
-    figures.append(page.figure(time_chart("heading", lines, names=HEADINGS), "", "Heading"))
+    figures.append(page.figure(draw("heading", lines, names=HEADINGS), "", "Heading"))
     throttles = [name for name in track if name.startswith("cmd_throttle_")]
     if throttles:
         lines = [
             Line(t_s, track[name], styles[i], name.removeprefix("cmd_").replace("_", " "))
             for i, name in enumerate(throttles)
         ]
-        figures.append(page.figure(time_chart("throttle", lines, floor=0.0), "As commanded.", "Throttles"))
+        figures.append(page.figure(draw("throttle", lines, floor=0.0), "As commanded.", "Throttles"))
     present = [name for name in _SURFACES if name in track]
     if present:
         lines = [
             Line(t_s, np.degrees(track[name]), styles[i], name.removesuffix("_rad")) for i, name in enumerate(present)
         ]
-        figures.append(page.figure(time_chart("deflection [deg]", lines), "", "Surfaces"))
+        figures.append(page.figure(draw("deflection [deg]", lines), "", "Surfaces"))
         # 0 asks for the vehicle's own cruise, which the tracks do not say.
         asked = track.get("cmd_airspeed_m_s", np.zeros(len(t_s)))
         on_wings = (track.get("cmd_way", asked) > 0.5) & (asked > 0.0)
@@ -199,9 +230,9 @@ def _in_detail(run: RunData, trial: int, tracks: FlightTracks) -> str:
         lines = [Line(t_s[1:], track["airspeed_m_s"][1:], "part-0", "airspeed")]
         if on_wings.any():
             lines.append(Line(t_s, asked, "part-3", "asked for on wings"))
-        figures.append(page.figure(time_chart("airspeed [m/s]", lines, floor=0.0), "", "Airspeed"))
+        figures.append(page.figure(draw("airspeed [m/s]", lines, floor=0.0), "", "Airspeed"))
     figures.append(
-        page.figure(time_chart("current [A]", [Line(t_s, track["current_a"], "part-0")], floor=0.0), "", "Current")
+        page.figure(draw("current [A]", [Line(t_s, track["current_a"], "part-0")], floor=0.0), "", "Current")
     )
     told = next(item.outcome for item in run.trials if item.trial == trial)
     note = f"The trial to look at first ({esc(told)}), part by part."

@@ -58,6 +58,24 @@ def read_flight_tracks(folder: Path, trials: Sequence[int]) -> FlightTracks:
     return FlightTracks(list(trials), t_s, values)
 
 
+def read_saturation_s(folder: Path) -> tuple[float, dict[int, float]]:
+    """Time between samples, and by trial the time that its margin was below 0 at the samples [s].
+
+    Raises: FieldworthyError where the file is damaged.
+    """
+    path = folder / "trajectories.npz"
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            t_s, margin = np.asarray(archive["t_s"], np.float64), np.asarray(archive["margin"])
+            numbers = archive["trial"].tolist()
+            period_s = float(t_s[1] - t_s[0]) if len(t_s) > 1 else 0.0
+            # Past a trial's own end there is NaN, which is below nothing.
+            below = np.sum(margin < 0.0, axis=1).tolist()
+    except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile) as error:
+        raise damaged(path, f"it cannot be read ({error})") from error
+    return period_s, {trial: period_s * count for trial, count in zip(numbers, below, strict=True)}
+
+
 def places_of(run: RunData) -> list[Place]:
     """Waypoints in order, the goal last, from the scenario's file."""
     waypoints = run.scenario.get("waypoints")

@@ -127,7 +127,8 @@ def provenance(run: dict[str, Any], more: Sequence[tuple[str, str]] = ()) -> str
             f'<div>{esc(name)}<span class="sub">{_hash(value)}</span></div>' for name, value in files.items()
         )
         items.append((f"{'File' if len(files) == 1 else f'{len(files)} files'} read, SHA-256", told))
-    for key in ("schema", "interrupted", "trials", "finished", "wall_s", "sim_s", "scenario_folder", "notes"):
+    for key in ("schema", "interrupted", "trials", "finished", "wall_s", "sim_s", "scenario_folder", "notes",
+                "vehicle"):  # fmt: skip
         left.pop(key, None)
     items += [(esc(key), esc(value)) for key, value in left.items() if value not in (None, "", {}, [])]
     return facts(items)

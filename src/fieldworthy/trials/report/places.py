@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fieldworthy.trials.report import svg
 from fieldworthy.trials.report.data import RunData
 from fieldworthy.trials.report.mapping import Bounds, MapFrame
+
+Points = NDArray[np.float64]
+"""(n, 2) in drawing units."""
+
+MOST_LINES = 60
+"""Tracks that names keep off: enough to know where they run."""
+SPACING = 4.0
 
 
 def targets(run: RunData, frame: MapFrame) -> tuple[list[str], list[str]]:
@@ -48,7 +58,10 @@ def targets(run: RunData, frame: MapFrame) -> tuple[list[str], list[str]]:
             parts.append(f'<path class="cross dot" d="M{x - 4:.1f} {y:.1f}h8m-4 -4v8" stroke="currentColor"/>')
         if labels:
             name_at(x, y, max(radius, 3.0), name)
-    return parts, [_label(frame, *place, radius, ", ".join(names)) for place, (radius, names) in named.items()]
+    if not named:
+        return parts, []
+    lines = _track_points(run, frame)
+    return parts, [_label(frame, lines, *place, radius, ", ".join(names)) for place, (radius, names) in named.items()]
 
 
 def area_bounds(run: RunData) -> Bounds | None:
@@ -68,11 +81,41 @@ def area_outline(run: RunData, frame: MapFrame) -> str:
     return svg.rect(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1), "area")
 
 
-def _label(frame: MapFrame, x: float, y: float, radius: float, name: str) -> str:
-    """A name beside a place, off the way that the course runs on the page."""
-    if frame.turned:
-        return svg.text(x, y + radius + 15, name, "t strong halo", "middle")
-    return svg.text(x + radius + 5, y + 4, name, "t strong halo")
+def _label(frame: MapFrame, lines: Points, x: float, y: float, radius: float, name: str) -> str:
+    """A name beside a place, where the fewest tracks run through it; where that is equal, off the course's own way."""
+    width, aside, slant = 6.9 * len(name), radius + 5.0, 0.75 * radius + 4.0
+    beside, below = (x + aside, y + 4.0, "start"), (x, y + radius + 15.0, "middle")
+    above, left = (x, y - radius - 6.0, "middle"), (x - aside, y + 4.0, "end")
+    corners = [(x + sx * slant, y + dy, anchor) for dy in (-slant - 2.0, slant + 11.0)
+               for sx, anchor in ((1.0, "start"), (-1.0, "end"))]  # fmt: skip
+    first = [below, above, beside, left] if frame.turned else [beside, left, below, above]
+    best = min((*first, *corners), key=lambda at: _crossed(frame, lines, at, width))
+    return svg.text(best[0], best[1], name, "t strong halo", best[2])
+
+
+def _crossed(frame: MapFrame, lines: Points, at: tuple[float, float, str], width: float) -> float:
+    """How many points of tracks lie under a name; infinite where it would leave the map."""
+    x = at[0] - {"start": 0.0, "middle": 0.5, "end": 1.0}[at[2]] * width
+    top, bottom = at[1] - 12.0, at[1] + 4.0
+    outside = (
+        x < frame.left or x + width > frame.left + frame.width or top < frame.top or bottom > frame.top + frame.height
+    )
+    if outside:
+        return float("inf")
+    under = (lines[:, 0] > x - 2.0) & (lines[:, 0] < x + width + 2.0) & (lines[:, 1] > top) & (lines[:, 1] < bottom)
+    return float(np.sum(under))
+
+
+def _track_points(run: RunData, frame: MapFrame) -> Points:
+    """Points along some tracks on the page, so near to each other that no name fits between two."""
+    found = [np.zeros((0, 2))]
+    for track in list(run.tracks.values())[:MOST_LINES]:
+        points = frame.points(track.north_m, track.east_m)
+        step = np.hypot(*np.diff(points, axis=0, prepend=points[:1]).T)
+        along = np.cumsum(step)
+        marks = np.arange(0.0, along[-1] + SPACING, SPACING)
+        found.append(np.column_stack([np.interp(marks, along, points[:, i]) for i in range(2)]))
+    return np.concatenate(found)
 
 
 def waypoints(run: RunData) -> list[dict[str, Any]]:

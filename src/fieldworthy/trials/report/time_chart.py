@@ -32,12 +32,22 @@ class Line:
     """By which it is chosen with the map's tracks."""
 
 
+@dataclass(frozen=True)
+class Span:
+    """A stretch of time with a shade behind the lines; it may reach past the end of the chart."""
+
+    start_s: float
+    end_s: float
+    css: str
+
+
 def time_chart(
     label: str,
     lines: Sequence[Line],
     levels: Sequence[tuple[float, str]] = (),
     floor: float | None = None,
     names: dict[float, str] | None = None,
+    spans: Sequence[Span] = (),
 ) -> str:
     """The lines over time. levels: marked values with their names.      names: ticks of the upright axis."""
     width, height, left, right, bottom, top = 500.0, 250.0, 62.0, 486.0, 200.0, 12.0
@@ -50,7 +60,12 @@ def time_chart(
         shown += list(names)
     y = svg.Scale(*svg.padded(shown, 0.08, floor), bottom, top)
     marks = names or {value: _mark(value) for value in svg.ticks(y.low, y.high, 5)}
-    parts = svg.axis_y(y, left, right, label, marks)
+    parts = [
+        svg.rect(x(span.start_s), top, x(min(span.end_s, x.high)) - x(span.start_s), bottom - top, span.css)
+        for span in spans
+        if span.start_s < min(span.end_s, x.high)
+    ]
+    parts += svg.axis_y(y, left, right, label, marks)
     parts += svg.axis_x(x, bottom, top, "time [s]")
     parts += [svg.line(left, y(value), right, y(value), "level") for value, _ in levels]
     drawn, owners = [], []

@@ -27,6 +27,7 @@ from fieldworthy.world import World, compact, start, step
 
 TRIALS = 7
 PRECISIONS = ("f32", "f64")
+NOT_YET = "battery_low_s"  # NaN until the battery is low
 
 
 @pytest.fixture(scope="module", name="folder")
@@ -58,7 +59,8 @@ def test_the_flights_put_everything_to_the_test(flown: dict[str, Result]) -> Non
         assert any("rotor 1 had lost its thrust" in why for why in result.why)
         assert any("a battery cell had failed" in why for why in result.why)
         for name, values in result.tracks.items():
-            assert all(np.isfinite(values[i, :n]).all() for i, n in enumerate(result.length)), name
+            if name != NOT_YET:
+                assert all(np.isfinite(values[i, :n]).all() for i, n in enumerate(result.length)), name
         off = np.abs(result.tracks["believed_north_m"] - result.tracks["north_m"])
         assert 0.05 < np.nanmax(off) < 10.0
         assert np.nanstd(result.tracks["wind_up_m_s"][:, :100]) > 0.01
@@ -467,8 +469,8 @@ def test_a_lane_that_is_not_finite_ends_alone(folder: Path) -> None:
     assert result.outcome.tolist() == ["timeout", "timeout", "non-finite", "timeout"]
     assert result.time_s[2] == pytest.approx(1.002)
     assert "not finite" in result.why[2]
-    for values in result.tracks.values():
-        assert np.isfinite(values[[0, 1, 3]]).all()
+    for name, values in result.tracks.items():
+        assert name == NOT_YET or np.isfinite(values[[0, 1, 3]]).all(), name
     without = fly(case, [0, 1, 3])
     for row, trial in enumerate((0, 1, 3)):
         assert_same_row(without, row, result, trial)

@@ -151,6 +151,7 @@ def test_the_new_scenario_is_sound_and_flies(tmp_path: Path) -> None:
     assert "is there already" in again.stderr
 
 
+@pytest.mark.slow
 def test_built_in_scenarios_are_sound() -> None:
     runner = CliRunner()
     result = runner.invoke(cli_main.cli, ["check", *built_in_names()])

@@ -34,6 +34,7 @@ cruise_speed_m_s = 3.3
 """
 
 
+@pytest.mark.slow
 def test_an_hour_in_32_bits_ends_where_64_bits_say(tmp_path: Path) -> None:
     (tmp_path / "hour.toml").write_text(SCENARIO, encoding="utf-8")
     ends = {}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.core.subnormal import flushed
 from fieldworthy.scenario.build import Built, build
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.flight_metrics import Place, crash_words, flight_metrics
@@ -54,7 +55,7 @@ def fly(
     flights: list[_Flight] = []
     stopped = ""
     done = {name: 0 for name in OUTCOMES[1:]}
-    with stop_wanted() as wanted:
+    with stop_wanted() as wanted, flushed():
         for first in range(0, max(len(numbers), 1), BATCH):
             batch = numbers[first : first + BATCH]
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fieldworthy.core.subnormal import flushed
 from fieldworthy.core.vec import quat_from_euler_zyx
 from fieldworthy.scenario.build import build
 from fieldworthy.scenario.schema import LidarConfig, Scenario
@@ -27,6 +28,7 @@ from fieldworthy.world.look import look
 from fieldworthy.world.walk import frame_of
 
 
+@flushed()
 def record(
     scenario: Scenario, trial: int, facts: dict[str, Any], progress: Callable[[float], None] | None = None
 ) -> Recording:

@@ -1,0 +1,43 @@
+"""Subnormal numbers (below 1e-38 in 32 bits) count as zero in every thread, or a batch's size would show in its numbers.
+
+Dr.Jit 1.5's worker threads flush them to zero where they run on x86 under Linux or macOS, but work too small to be
+shared out runs in the calling thread, which does not. On other machines no thread flushes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+FLUSH_RESULTS, READ_AS_ZERO = 0x8000, 0x0040
+"""Bits of MXCSR (Intel SDM vol. 1, §10.2.3): flush to zero, denormals are zero."""
+
+MXCSR_AT = {"linux": 28, "darwin": 4}
+"""Byte at which C's fenv_t holds MXCSR: after the x87 environment (glibc, musl), after its two words (macOS)."""
+
+
+@contextmanager
+def flushed() -> Iterator[None]:
+    """The calling thread reckons as the workers do, and as it did before when this ends."""
+    at = MXCSR_AT.get(sys.platform)
+    if at is None or platform.machine().lower() not in ("x86_64", "amd64"):
+        yield
+        return
+    for kind in (np.float32, np.float64):
+        np.finfo(kind)  # kept by NumPy, which would warn if it first looked at the machine in here
+    libm = ctypes.CDLL(None)  # the process itself, which has C's mathematics
+    before = ctypes.create_string_buffer(64)
+    libm.fegetenv(before)
+    during = ctypes.create_string_buffer(before.raw, 64)
+    mxcsr = ctypes.c_uint32.from_buffer(during, at)
+    mxcsr.value |= FLUSH_RESULTS | READ_AS_ZERO
+    libm.fesetenv(during)
+    try:
+        yield
+    finally:
+        libm.fesetenv(before)

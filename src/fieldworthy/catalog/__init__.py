@@ -86,6 +86,14 @@ def is_path(name: str) -> bool:
     return name.endswith(".toml") or "/" in name or "\\" in name
 
 
+def own_model(vehicle: str, model: str, folder: pathlib.Path) -> str:
+    """A device that a vehicle's file names, as the scenario would: a file beside the vehicle's, else in `folder`."""
+    if not is_path(vehicle) or not is_path(model):
+        return model
+    beside = pathlib.Path(vehicle).parent / model
+    return model if (folder / model).exists() and not (folder / beside).exists() else beside.as_posix()
+
+
 def load_entry(kind: str, name_or_path: str, folder: pathlib.Path | None = None) -> CatalogEntry:
     """Read an entry by its catalogue name, or by the path of a file (relative to `folder`, else to here).
 
@@ -143,7 +151,8 @@ def _top_problems(kind: str, file: TomlFile) -> list[Problem]:
     ]
     if data.get("kind") != kind:
         found = f"kind = {data['kind']!r}" if "kind" in data else "missing 'kind'"
-        problems.append(Problem(where(("kind",)), f"{found}: a {kind} is wanted here", f'kind = "{kind}"'))
+        article = "an" if kind[0] in "aeiou" else "a"
+        problems.append(Problem(where(("kind",)), f"{found}: {article} {kind} is wanted here", f'kind = "{kind}"'))
     if not isinstance(data.get("title"), str) or not data["title"]:
         problems.append(Problem(where(("title",)), "missing 'title'", "title = a text"))
     if not isinstance(data.get("description", ""), str):

@@ -1,4 +1,4 @@
-"""Subnormal numbers (below 1e-38 in 32 bits) count as zero in every thread, or a batch's size would show in its numbers.
+"""Subnormal numbers (below 1e-38 in 32 bits) count as 0 in every thread, or a batch's size would show in its numbers.
 
 Dr.Jit 1.5's worker threads flush them to zero where they run on x86 under Linux or macOS, but work too small to be
 shared out runs in the calling thread, which does not. On other machines no thread flushes.

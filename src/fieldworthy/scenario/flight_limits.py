@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import cmath
 from typing import Any
 
 from fieldworthy.catalog import DEVICES, CatalogEntry
-from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.suggest import did_you_mean
-from fieldworthy.core.timing import ticks_from_rate
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.core.vec import Vec3
 from fieldworthy.scenario.aircraft_sense import sense_problems
+from fieldworthy.scenario.cable_limits import check_cables
 from fieldworthy.scenario.check import Report
+from fieldworthy.scenario.device_limits import check_devices, check_link_delay
 from fieldworthy.scenario.motion_limits import number
 from fieldworthy.scenario.resolve import table, vehicle_value_problem
 from fieldworthy.scenario.schema import Target
 from fieldworthy.vehicles.aircraft import SURFACES
-from fieldworthy.vehicles.landing_gear import ground_contact, landing_gear, rk4_growth
+from fieldworthy.vehicles.landing_gear import landing_gear, rk4_growth
 
 STABLE = 2.5
 """Rate times step that RK4 follows: its limit on the real axis is 2.785 (Hairer and Wanner)."""
@@ -43,8 +42,8 @@ def check_flight(data: dict[str, Any], vehicle: CatalogEntry | None, report: Rep
     _check_start(data, str(pilot), report)
     _check_step(values, values, dt_s, ("dt_s",), report)
     _check_drawn(data, vehicle, values, dt_s, report)
-    _check_cables(data, values, dt_s, report)
-    _check_devices(data, dt_s, report)
+    check_cables(data, values, dt_s, report)
+    check_devices(data, dt_s, report)
     control = table(data, "control")
     if control.get("commands") == "actuators" and control.get("controller") == "mission":
         what = "the built-in controller 'mission' says where to be, not what each rotor does"
@@ -161,60 +160,6 @@ def _inertia(values: dict[str, Any]) -> Vec3:
     return Vec3(*(values[f"inertia_{axis}_kg_m2"] for axis in ("xx", "yy", "zz")))
 
 
-def _check_cables(data: dict[str, Any], values: dict[str, Any], dt_s: float, report: Report) -> None:
-    """A load on a stiff cable swings up and down faster than anything else: RK4 must follow."""
-    drawn = table(data, "randomize").get("load.mass_kg")
-    lightest = number(drawn[0]) if isinstance(drawn, list) and drawn else None
-    for home, thing in (("load", "this load on its cable"), ("tether", "the tether")):
-        cable = table(data, home)
-        light = number(cable.get("mass_kg")) if home == "load" else values["mass_kg"]
-        if home == "load" and lightest is not None and light is not None:
-            light = min(light, lightest)
-        stiffness, damping = number(cable.get("stiffness_n_m", 2000.0)), number(cable.get("damping_n_s_m", 10.0))
-        if not cable or not light or light < 0 or stiffness is None or damping is None:
-            continue
-        # Both ends move: the lighter one counts most. A load that is lifted has the ground under it as well.
-        inverse, floor = 1.0 / light + (1.0 / values["mass_kg"] if home == "load" else 0.0), (0.0, 0.0)
-        if home == "load":
-            foot = ground_contact(number(cable.get("mass_kg")) or light, dt_s)
-            floor = float(foot.damping_n_s_m) / light, float(foot.stiffness_n_m) / light
-        if _growth(damping * inverse + floor[0], stiffness * inverse + floor[1], dt_s) > 1.0 + 1e-6:
-            what = f"dt_s = {dt_s:g} is too long for {thing}: it would shake itself to pieces"
-            report.add(
-                (home, "stiffness_n_m" if "stiffness_n_m" in cable else "mass_kg"),
-                what,
-                "a shorter step, a heavier load, a softer cable or less damping",
-            )
-
-
-def _growth(damping_1_s: float, stiffness_1_s2: float, dt_s: float) -> float:
-    """Largest factor by which RK4 multiplies x'' = -b x' - c x in a step."""
-    root = cmath.sqrt(damping_1_s * damping_1_s - 4.0 * stiffness_1_s2)
-    factors = []
-    for z in (0.5 * dt_s * (sign * root - damping_1_s) for sign in (1.0, -1.0)):
-        factors.append(abs(1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))))
-    return max(factors)
-
-
-def _check_devices(data: dict[str, Any], dt_s: float, report: Report) -> None:
-    for name in DEVICES:
-        rate = number(table(data, "sensors", name, "set").get("rate_hz"))
-        if rate is None or name == "imu":
-            continue  # the inertial unit is read at every step
-        try:
-            ticks_from_rate(rate, dt_s, f"sensors.{name}.rate_hz")
-        except ScenarioError as error:
-            for problem in error.problems:
-                report.add(("sensors", name, "set", "rate_hz"), f"rate_hz: {problem.what}", problem.valid)
-    estimated = table(data, "control").get("navigation", "estimate") == "estimate"
-    missing = [name for name in ("imu", "gnss", "barometer", "magnetometer") if not table(data, "sensors", name)]
-    if estimated and missing:
-        what = f"the autopilot's estimate needs {', '.join(missing)}, which this vehicle has not"
-        report.add(
-            ("control", "navigation"), what, 'navigation = "truth", or these in [sensors] or the vehicle\'s file'
-        )
-
-
 def _check_fault(
     fault: dict[str, Any], path: Path, data: dict[str, Any], values: dict[str, Any], report: Report
 ) -> None:
@@ -253,11 +198,14 @@ def _check_fault(
             report.add(
                 (*path, "part"), f"sensor-loss: {part} does not say when it has nothing to say", "gnss, rangefinder"
             )
+        elif kind == "sensor-noise" and size is not None and size < 0.0:
+            what = f"size = {size:g} is no standard deviation"
+            report.add((*path, "size"), what, "0 or more, in the sensor's unit")
     elif kind == "cell-failure":
         cells = number(table(data, "battery", "set").get("cells"))
         if cells is None or not table(data, "effects").get("battery", True):
             report.add((*path, "kind"), "cell-failure: there is no battery", "effects.battery = true and a [battery]")
         elif size is not None and not 0.0 < size < cells:
             report.add((*path, "size"), f"size = {size:g} of {cells:g} cells", f"more than 0, less than {cells:g}")
-    elif kind == "link-delay" and size is not None and size <= 0.0:
-        report.add((*path, "size"), f"size = {size:g} s is no delay", "seconds > 0")
+    elif kind == "link-delay":
+        check_link_delay(fault, path, data, report)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from fieldworthy.catalog import DEVICES, load_entry, vehicle_kind
+from fieldworthy.catalog import DEVICES, load_entry, own_model, vehicle_kind
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.scenario.check import Report
@@ -62,11 +62,12 @@ def models_of(data: dict[str, Any], folder: pathlib.Path) -> dict[str, Any]:
 
 
 def own_devices(vehicle: Any, folder: pathlib.Path) -> dict[str, Any]:
-    """Models of battery and devices, by kind, that a vehicle's file names."""
+    """Models of battery and devices, by kind, that a vehicle's file names, as the scenario would name them."""
     try:
         if isinstance(vehicle, str) and vehicle_kind(vehicle, folder) == "aircraft":
             values = load_entry("aircraft", vehicle, folder).values
-            return {name: values[name] for name in ("battery", *DEVICES) if name in values}
+            names = [name for name in ("battery", *DEVICES) if isinstance(values.get(name), str)]
+            return {name: own_model(vehicle, values[name], folder) for name in names}
     except ScenarioError:
         pass  # said elsewhere
     return {}

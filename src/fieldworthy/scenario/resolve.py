@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from fieldworthy.catalog import DEVICES, CatalogEntry, load_entry, vehicle_kind
+from fieldworthy.catalog import DEVICES, CatalogEntry, load_entry, own_model, vehicle_kind
 from fieldworthy.core.errors import ScenarioError
 from fieldworthy.core.toml_lines import Path
 from fieldworthy.core.units import m_s_from_kt
@@ -23,7 +23,7 @@ from fieldworthy.scenario.check import Report, number_problem, unknown_key
 from fieldworthy.scenario.kinds import OF_AIRCRAFT
 from fieldworthy.scenario.schema import LidarConfig, Vehicle
 from fieldworthy.scenario.wording import shown
-from fieldworthy.sensors.suite import usual_device_values
+from fieldworthy.sensors.suite import usual_device_limits, usual_device_values
 
 UNIFORM_KEYS = ("elevation_min_deg", "elevation_max_deg", "elevation_step_deg", "azimuth_step_deg")
 FIRING_KEYS = ("laser_elevation_deg", "firing_period_s", "laser_spacing_s")
@@ -201,14 +201,14 @@ def fill_devices(
         if not isinstance(own, dict):
             continue  # the type check reports it
         if "model" not in own and usual is not None:
-            own["model"] = usual
+            own["model"] = own_model(str(table(data, "vehicle").get("model")), usual, folder)
         entry = _entry(name, own.get("model"), folder, (*path, "model"), report)
         given = own.setdefault("set", {})
         if entry is None or not isinstance(given, dict):
             continue
-        found[name] = entry
         filled, usual_values = dict(entry.values), usual_device_values(name)
-        entry = replace(entry, values={**usual_values, **entry.values})
+        limits = {**usual_device_limits(), **entry.limits}
+        entry = found[name] = replace(entry, values={**usual_values, **entry.values}, limits=limits)
         for key, value in given.items():
             if key not in entry.values:
                 unknown_key((*path, "set", key), list(entry.values), report, "the catalogue file")
@@ -228,16 +228,17 @@ def vehicle_value_problem(entry: CatalogEntry, name: str, value: Any) -> tuple[s
     The new value has the old one's form; masses and inertias stay above 0; the entry's own limits hold.
     """
     old = entry.values[name]
+    of_rotor = "rotor_position_m" in entry.values and name.startswith(("rotor_", "motor_"))
     if isinstance(old, list):
         if name == "outline_m":
             fits, what = is_outline(value), " is not a list of [forward, right] points"
         else:
-            for_all = name.startswith(("rotor_", "motor_")) and same_form(0.0, value) and same_form(0.0, old[0])
+            for_all = of_rotor and same_form(0.0, value) and same_form(0.0, old[0])
             fits, what = for_all or same_form(old, value), " has another form than the catalogue's"
         return ("", "") if fits else (what, f"a list such as {old}")
     if isinstance(old, str):
         return ("", "") if isinstance(value, str) and name in WORDS else (" is not a name", f"a text such as '{old}'")
-    if isinstance(value, list) and name.startswith(("rotor_", "motor_")):
+    if isinstance(value, list) and of_rotor:
         count = len(entry.values["rotor_position_m"])
         fits = len(value) == count and all(same_form(0.0, v) for v in value)
         return ("", "") if fits else (" has another form", f"a number, or a list of {count} numbers")

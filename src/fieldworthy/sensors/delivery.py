@@ -15,6 +15,9 @@ from fieldworthy.core.struct import map_leaves, where
 
 _NEVER_S = -1e6
 
+JITTERS = 7.0
+"""Mean waiting times that a link has room for: one in 1000 waits longer."""
+
 
 @dataclass(frozen=True)
 class DeliveryOptions:
@@ -70,7 +73,7 @@ class Mailbox:
 
 def slots_needed(latency_s: float, jitter_s: float, period_s: float) -> int:
     """Places for the letters under way, on the host: with this many, jitter overfills them in fewer than 1 of 1000."""
-    return 1 + math.ceil((latency_s + 7.0 * jitter_s) / period_s - 1e-9)
+    return 1 + math.ceil((latency_s + JITTERS * jitter_s) / period_s - 1e-9)
 
 
 def delivery_uniforms(options: DeliveryOptions) -> int:

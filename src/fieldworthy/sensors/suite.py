@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +80,15 @@ _USUAL: dict[str, dict[str, Any]] = {
     "airspeed": {**_LINK, **_PLACE},
     "rangefinder": {**_LINK, **_PLACE},
 }
+
+
+_SHARE = (0.0, 1.0)
+_LIMITS = {"latency_s": (0.0, math.inf), "jitter_s": (0.0, math.inf), "dropout": _SHARE, "sky_hidden": _SHARE}
+
+
+def usual_device_limits() -> dict[str, tuple[float, float]]:
+    """(lowest, highest) of what may be set of any device, where its catalogue file says nothing else."""
+    return _LIMITS
 
 
 def usual_device_values(kind: str) -> dict[str, Any]:

@@ -67,6 +67,18 @@ def scenario_notes(scenario: Scenario) -> list[str]:
     if scenario.trials > 1 and nothing_varies(scenario):
         why = "nothing in the scenario varies; add spread_* or [randomize]"
         notes.append(f"all {scenario.trials} trials will be the same: {why}")
+    return notes + _too_late(scenario)
+
+
+def _too_late(scenario: Scenario) -> list[str]:
+    """What cannot happen before the trials end."""
+    end, hold = f"duration_s = {scenario.duration_s:g}", scenario.goal.hold_s
+    notes = []
+    if hold is not None and hold >= scenario.duration_s:
+        notes.append(f"no trial can succeed: goal.hold_s = {hold:g} is not below {end}")
+    for index, fault in enumerate(scenario.faults):
+        if fault.at_s >= scenario.duration_s:
+            notes.append(f"faults.{index} ({fault.kind}) never happens: at_s = {fault.at_s:g} is not before {end}")
     return notes
 
 

@@ -1,11 +1,11 @@
 """Atmosphere, wind and turbulence as floats, lanes and symbols, and their slopes at the edges."""
 
-import casadi as ca
 import drjit as dr
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float, Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core.struct import leaves
 from fieldworthy.core.vec import Vec3
 from fieldworthy.environment import turbulence
@@ -68,18 +68,12 @@ short step is rounding, which moves a state of size one by less than 0.01 and it
 @pytest.mark.parametrize("name", LAWS)
 def test_engines_agree(name):
     law = LAWS[name]
-    expected = np.array([leaves(law([float(v) for v in column])) for column in INPUTS.T]).T
+    expected = as_floats(law, INPUTS)
     assert np.isfinite(expected).all()
     assert len(np.unique(expected)) > 5
-
-    x = ca.SX.sym("x", len(INPUTS))
-    function = ca.Function("law", [x], [ca.vertcat(*leaves(law([x[i] for i in range(len(INPUTS))])))])
-    assert np.array(function(INPUTS)) == pytest.approx(expected, rel=1e-11, abs=1e-12)
-
+    assert as_symbols(law, INPUTS) == pytest.approx(expected, rel=1e-11, abs=1e-12)
     for scalar, tolerance in ((Float64, 1e-11), (Float, SINGLE[name])):
-        outputs = [scalar(value) for value in leaves(law([scalar(row) for row in INPUTS]))]
-        lanes = np.array([np.broadcast_to(np.asarray(output), LANES) for output in outputs])
-        assert lanes == pytest.approx(expected, rel=tolerance, abs=tolerance)
+        assert as_lanes(law, INPUTS, scalar) == pytest.approx(expected, rel=tolerance, abs=tolerance)
 
 
 @pytest.mark.parametrize("name", LAWS)

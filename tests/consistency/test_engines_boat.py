@@ -2,12 +2,11 @@
 
 import math
 
-import casadi as ca
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float, Float64
 
-from fieldworthy.core.struct import leaves
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.environment import rays
 from fieldworthy.environment.clearance import hull_to_disc, hull_to_segment
 from fieldworthy.environment.sea import Sea, WaveComponent, elevation_up_m, ride
@@ -92,32 +91,17 @@ LAWS = {
 }
 
 
-def as_floats(law):
-    return np.array([leaves(law([float(v) for v in column])) for column in INPUTS.T]).T
-
-
-def as_lanes(law, scalar):
-    outputs = [scalar(value) for value in leaves(law([scalar(row) for row in INPUTS]))]
-    return np.array([np.broadcast_to(np.asarray(output), LANES) for output in outputs])
-
-
-def as_symbols(law):
-    x = ca.SX.sym("x", len(INPUTS))
-    function = ca.Function("law", [x], [ca.vertcat(*leaves(law([x[i] for i in range(len(INPUTS))])))])
-    return np.array(function(INPUTS))
-
-
 @pytest.mark.parametrize("name", LAWS)
 def test_engines_agree(name):
     law = LAWS[name]
-    expected = as_floats(law)
+    expected = as_floats(law, INPUTS)
     assert expected.shape[1] == LANES
     assert np.isfinite(expected).all()
     assert len(np.unique(expected)) > 5, "inputs that take one branch only test nothing"
-    assert as_symbols(law) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert as_symbols(law, INPUTS) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     # Dr.Jit's 64-bit sine and cosine are good to a few units in the last place of an intermediate result.
-    assert as_lanes(law, Float64) == pytest.approx(expected, rel=1e-11, abs=1e-11)
-    assert as_lanes(law, Float) == pytest.approx(expected, rel=1e-4, abs=2e-4)
+    assert as_lanes(law, INPUTS, Float64) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    assert as_lanes(law, INPUTS, Float) == pytest.approx(expected, rel=1e-4, abs=2e-4)
 
 
 def test_misses_are_infinite_on_every_engine():

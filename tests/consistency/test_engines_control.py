@@ -4,19 +4,18 @@ import math
 import sys
 from pathlib import Path
 
-import casadi as ca
 import drjit as dr
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float, Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.control import complementary as nav
 from fieldworthy.control.attitude import AttitudeOptions
 from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.control.multirotor import MultirotorOptions, first_multirotor_state, multirotor_control
 from fieldworthy.control.multirotor_gains import default_gains
 from fieldworthy.control.position import PositionOptions
-from fieldworthy.core.struct import leaves
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "verification"))
@@ -80,21 +79,14 @@ LAWS = {
 }
 
 
-def as_lanes(law, scalar):
-    outputs = [scalar(value) for value in leaves(law([scalar(row) for row in INPUTS]))]
-    return np.array([np.broadcast_to(np.asarray(output), LANES) for output in outputs])
-
-
 @pytest.mark.parametrize("name", LAWS)
 def test_engines_agree(name):
     law = LAWS[name]
-    expected = np.array([leaves(law([float(v) for v in column])) for column in INPUTS.T]).T
+    expected = as_floats(law, INPUTS)
     assert np.isfinite(expected).all()
-    x = ca.SX.sym("x", len(INPUTS))
-    symbols = ca.Function("law", [x], [ca.vertcat(*leaves(law([x[i] for i in range(len(INPUTS))])))])
-    assert np.array(symbols(INPUTS)) == pytest.approx(expected, rel=1e-11, abs=1e-11)
-    assert as_lanes(law, Float64) == pytest.approx(expected, rel=1e-10, abs=1e-10)
-    assert as_lanes(law, Float) == pytest.approx(expected, rel=1e-3, abs=2e-3)
+    assert as_symbols(law, INPUTS) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    assert as_lanes(law, INPUTS, Float64) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    assert as_lanes(law, INPUTS, Float) == pytest.approx(expected, rel=1e-3, abs=2e-3)
 
 
 def test_gradients_are_finite_in_perfect_hover():

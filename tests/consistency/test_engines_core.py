@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from drjit.llvm.ad import Float, Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core import frames, lanes, units, vec
 from fieldworthy.core.integrate import euler, rk4, semi_implicit_euler
 from fieldworthy.core.rigid_body import (
@@ -72,36 +73,20 @@ LAWS = {
 INPUTS = np.random.default_rng(5).uniform(-1.5, 1.5, size=(6, LANES))
 
 
-def as_floats(law):
-    return np.array([leaves(law([float(v) for v in column])) for column in INPUTS.T]).T
-
-
-def as_lanes(law, scalar):
-    outputs = [scalar(value) for value in leaves(law([scalar(row) for row in INPUTS]))]
-    dr.eval(outputs)
-    return np.array([np.broadcast_to(o.numpy(), LANES) for o in outputs])
-
-
-def as_symbols(law):
-    symbols = [ca.SX.sym(f"x{i}") for i in range(6)]
-    function = ca.Function("law", symbols, [ca.vertcat(*leaves(law(symbols)))])
-    return np.array([np.array(function(*column)).ravel() for column in INPUTS.T]).T
-
-
 @pytest.mark.parametrize("name", LAWS)
 def test_engines_agree(name):
-    reference = as_floats(LAWS[name])
+    reference = as_floats(LAWS[name], INPUTS)
     assert np.isfinite(reference).all()
-    np.testing.assert_allclose(as_symbols(LAWS[name]), reference, rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(as_lanes(LAWS[name], Float64), reference, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(as_lanes(LAWS[name], Float), reference, rtol=2e-5, atol=2e-5)
+    np.testing.assert_allclose(as_symbols(LAWS[name], INPUTS), reference, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(as_lanes(LAWS[name], INPUTS, Float64), reference, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(as_lanes(LAWS[name], INPUTS, Float), reference, rtol=2e-5, atol=2e-5)
 
 
 @pytest.mark.parametrize("scalar", [Float, Float64])
 @pytest.mark.parametrize("keep", [normalised_step, exponential_step])
 def test_a_lane_alone_is_its_row_of_the_batch_bit_for_bit(scalar, keep):
     law = partial(body_step, keep, rk4, INERTIA)
-    batch = as_lanes(law, scalar)
+    batch = as_lanes(law, INPUTS, scalar)
     for lane in (0, 17, LANES - 1):
         alone = leaves(law([scalar(float(row[lane])) for row in INPUTS]))
         assert [float(value[0]) for value in alone] == batch[:, lane].tolist()

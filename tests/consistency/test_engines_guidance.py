@@ -3,10 +3,11 @@
 import sys
 from pathlib import Path
 
-import casadi as ca
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float64
+
+from engines import as_floats, as_lanes, as_symbols
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "verification"))
 from airplane_rig import GAINS, INERTIA, LIFT_ROTORS, MASS, wing_setpoint
@@ -21,7 +22,6 @@ from fieldworthy.control.tecs import TecsState, tecs_control
 from fieldworthy.control.vtol import VtolParameters, VtolState, next_vtol
 from fieldworthy.control.vtol_autopilot import VtolAutopilotParameters, first_vtol_autopilot, vtol_control
 from fieldworthy.core.lanes import select
-from fieldworthy.core.struct import leaves
 from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
 
 LANES = 96
@@ -78,28 +78,13 @@ LAWS = {
 }  # fmt: skip
 
 
-def as_floats(law):
-    return np.array([leaves(law([float(v) for v in column])) for column in INPUTS.T], dtype=float).T
-
-
-def as_lanes(law):
-    outputs = [Float64(value) for value in leaves(law([Float64(row) for row in INPUTS]))]
-    return np.array([np.broadcast_to(np.asarray(output), LANES) for output in outputs])
-
-
-def as_symbols(law):
-    x = ca.SX.sym("x", len(INPUTS))
-    function = ca.Function("law", [x], [ca.vertcat(*leaves(law([x[i] for i in range(len(INPUTS))])))])
-    return np.array(function(INPUTS))
-
-
 @pytest.mark.parametrize("name", LAWS)
 def test_engines_agree(name):
     law = LAWS[name]
-    expected = as_floats(law)
+    expected = as_floats(law, INPUTS)
     assert expected.shape[1] == LANES
     assert np.isfinite(expected).all()
     assert len(np.unique(expected)) > 3, "inputs that take one branch only test nothing"
-    assert as_symbols(law) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    assert as_symbols(law, INPUTS) == pytest.approx(expected, rel=1e-11, abs=1e-11)
     # Dr.Jit's 64-bit functions are good to a few units in the last place of an intermediate result.
-    assert as_lanes(law) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert as_lanes(law, INPUTS, Float64) == pytest.approx(expected, rel=1e-9, abs=1e-9)

@@ -2,11 +2,11 @@
 
 import pathlib
 
-import casadi as ca
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.catalog import load_entry
 from fieldworthy.core.struct import leaves
 from fieldworthy.core.vec import Mat3, Quat, Vec3, quat_from_euler_zyx
@@ -92,16 +92,16 @@ def seen(outputs):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_engines_agree(name):
-    law, inputs = LAWS[name], np.random.default_rng(8).uniform(-1.0, 1.0, size=(10, LANES))
-    expected = np.array([seen(law([float(v) for v in column])) for column in inputs.T], dtype=float).T
+    inputs = np.random.default_rng(8).uniform(-1.0, 1.0, size=(10, LANES))
+
+    def law(x):
+        return seen(LAWS[name](x))
+
+    expected = as_floats(law, inputs)
     assert np.isfinite(expected).all()
-    lanes = seen(law([Float64(row) for row in inputs]))
-    lanes = np.array([np.broadcast_to(np.asarray(value), LANES) for value in lanes])
     # The float engine has expm1 where lanes have a continued fraction, good to 3e-10.
-    assert lanes == pytest.approx(expected, rel=2e-9, abs=2e-9)
-    x = ca.SX.sym("x", 10)
-    symbols = ca.Function("law", [x], [ca.vertcat(*seen(law([x[k] for k in range(10)])))])
-    assert np.array(symbols(inputs)) == pytest.approx(expected, rel=2e-9, abs=2e-9)
+    assert as_lanes(law, inputs, Float64) == pytest.approx(expected, rel=2e-9, abs=2e-9)
+    assert as_symbols(law, inputs) == pytest.approx(expected, rel=2e-9, abs=2e-9)
 
 
 @pytest.mark.parametrize("path", sorted((CATALOG / "imus").glob("*.toml")), ids=lambda path: path.stem)

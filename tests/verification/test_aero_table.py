@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from drjit.llvm.ad import Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core.vec import Vec3
 from fieldworthy.vehicles.aero_table import aero_table_wrench, aero_tables
 from fieldworthy.vehicles.aerodynamics import AeroOptions, Surfaces, Wash, aero_wrench
@@ -129,12 +130,9 @@ def test_engines_agree_and_rest_is_safe():
         surfaces = Surfaces(0.1, x[4], x[5])
         return six(aero_table_wrench(OPTIONS, TABLES, v, Vec3(0.1, x[3], 0.2), surfaces, 1.1, Wash(9.0, 8.0, 7.0)))
 
-    expected = np.array([law([float(v) for v in column]) for column in inputs.T]).T
-    lanes = np.array([np.asarray(v) for v in law([Float64(row) for row in inputs])])
-    assert lanes == pytest.approx(expected, rel=1e-10, abs=1e-10)
-    x = ca.SX.sym("x", 6)
-    symbols = ca.Function("law", [x], [ca.vertcat(*law([x[i] for i in range(6)]))])
-    assert np.array(symbols(inputs)) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    expected = as_floats(law, inputs)
+    assert as_lanes(law, inputs, Float64) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    assert as_symbols(law, inputs) == pytest.approx(expected, rel=1e-10, abs=1e-10)
     v = Vec3(Float64([0.0, 20.0]), Float64([0.0, 0.0]), Float64([0.0, 0.0]))
     dr.enable_grad(v.x, v.y, v.z)
     rest = six(aero_table_wrench(OPTIONS, TABLES, v, STILL, Surfaces(0.1, 0.1, 0.1), 1.2))

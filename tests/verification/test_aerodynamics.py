@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from drjit.llvm.ad import Float, Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core.rigid_body import RigidBodyState, rigid_body_rates
 from fieldworthy.core.vec import Quat, Vec3, dot, rotate_inverse
 from fieldworthy.vehicles.aerodynamics import (
@@ -295,13 +296,9 @@ def law(x):
 
 
 def test_engines_agree():
-    expected = np.array([law([float(v) for v in column]) for column in INPUTS.T]).T
+    expected = as_floats(law, INPUTS)
     assert np.isfinite(expected).all()
-    lanes = np.array([np.asarray(v) for v in law([Float64(row) for row in INPUTS])])
-    assert lanes == pytest.approx(expected, rel=1e-10, abs=1e-10)
-    small = np.array([np.asarray(v) for v in law([Float(row) for row in INPUTS])])
+    assert as_lanes(law, INPUTS, Float64) == pytest.approx(expected, rel=1e-10, abs=1e-10)
     # The stall multiplies the error of the angle (a few 1e-7 rad) by M = 50 and by the lift at 25 m/s.
-    assert small == pytest.approx(expected, rel=1e-4, abs=2e-2)
-    x = ca.SX.sym("x", 9)
-    symbols = ca.Function("law", [x], [ca.vertcat(*law([x[i] for i in range(9)]))])
-    assert np.array(symbols(INPUTS)) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    assert as_lanes(law, INPUTS, Float) == pytest.approx(expected, rel=1e-4, abs=2e-2)
+    assert as_symbols(law, INPUTS) == pytest.approx(expected, rel=1e-10, abs=1e-10)

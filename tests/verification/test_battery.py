@@ -5,13 +5,12 @@ import math
 import tomllib
 from importlib import resources
 
-import casadi as ca
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core.integrate import rk4
-from fieldworthy.core.struct import leaves
 from fieldworthy.vehicles.battery import (
     BatteryOptions,
     BatteryParameters,
@@ -177,13 +176,10 @@ def law(options, p):
 def test_engines_agree():
     inputs = np.random.default_rng(5).uniform(-1.0, 1.0, size=(4, 128))
     of = law(*pack("lipo-4s-5000mah.toml"))
-    floats = np.array([leaves(of([float(v) for v in column])) for column in inputs.T]).T
-    lanes = np.array([np.broadcast_to(np.asarray(leaf), 128) for leaf in leaves(of([Float64(row) for row in inputs]))])
-    x = ca.SX.sym("x", 4)
-    symbols = np.array(ca.Function("f", [x], [ca.vertcat(*leaves(of([x[i] for i in range(4)])))])(inputs))
+    floats = as_floats(of, inputs)
     assert np.isfinite(floats).all()
-    assert lanes == pytest.approx(floats, rel=1e-11, abs=1e-11)
-    assert symbols == pytest.approx(floats, rel=1e-11, abs=1e-11)
+    assert as_lanes(of, inputs, Float64) == pytest.approx(floats, rel=1e-11, abs=1e-11)
+    assert as_symbols(of, inputs) == pytest.approx(floats, rel=1e-11, abs=1e-11)
 
 
 def test_the_slope_of_current_over_power_is_finite_everywhere():

@@ -2,14 +2,13 @@
 
 import math
 
-import casadi as ca
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float64
 from standing import INERTIA_KG_M2, MASS_KG, REST_Z_M, G, body, gear, stand, tilted
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core.integrate import rk4
-from fieldworthy.core.struct import leaves
 from fieldworthy.core.vec import Quat, Vec3, euler_zyx_from_quat, norm, quat_normalize, rotate
 from fieldworthy.vehicles.contact import ContactPoint, contact_wrench, ground_force
 from fieldworthy.vehicles.landing_gear import rk4_growth
@@ -137,11 +136,8 @@ def test_engines_agree():
         pos = Vec3(x[3], x[4], REST_Z_M + 0.02 * x[5])
         return contact_wrench(points, pos, quat, Vec3(x[6], x[7], x[8]), Vec3(x[9], x[0], x[1]), 0.0)
 
-    floats = np.array([leaves(law([float(v) for v in column])) for column in inputs.T]).T
+    floats = as_floats(law, inputs)
     assert (floats[2] < -1.0).mean() > 0.3, "some stand"
     assert (floats[2] == 0.0).any(), "some do not"
-    lanes = np.array([np.broadcast_to(np.asarray(v), 128) for v in leaves(law([Float64(row) for row in inputs]))])
-    x = ca.SX.sym("x", 10)
-    symbols = np.array(ca.Function("f", [x], [ca.vertcat(*leaves(law([x[i] for i in range(10)])))])(inputs))
-    assert lanes == pytest.approx(floats, rel=1e-10, abs=1e-10)
-    assert symbols == pytest.approx(floats, rel=1e-10, abs=1e-10)
+    assert as_lanes(law, inputs, Float64) == pytest.approx(floats, rel=1e-10, abs=1e-10)
+    assert as_symbols(law, inputs) == pytest.approx(floats, rel=1e-10, abs=1e-10)

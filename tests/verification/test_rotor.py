@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from drjit.llvm.ad import Float, Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core.integrate import rk4
 from fieldworthy.core.rigid_body import RigidBodyState, normalised_step, rigid_body_rates
 from fieldworthy.core.struct import leaves, map_leaves
@@ -225,15 +226,13 @@ def test_engines_agree(options):
         near = [RotorSurroundings(0.2 + x[12] * x[12], 0.3, 0.1, Vec3(1.0, 0.0, 0.0))] * 6
         return leaves(rotors_wrench(options, odd_rotors(), speeds, velocity, rate, 1.225, near))
 
-    expected = np.array([law([float(v) for v in column]) for column in inputs.T]).T
+    expected = as_floats(law, inputs)
     assert np.isfinite(expected).all()
-    lanes = np.array([np.broadcast_to(np.asarray(v), 64) for v in law([Float64(row) for row in inputs])])
-    assert lanes == pytest.approx(expected, rel=1e-11, abs=1e-11)
-    short = np.array([np.broadcast_to(np.asarray(v), 64) for v in law([Float(row) for row in inputs])])
-    assert short == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert as_lanes(law, inputs, Float64) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    assert as_lanes(law, inputs, Float) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert as_symbols(law, inputs) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     x = ca.SX.sym("x", 13)
     outputs = ca.vertcat(*law([x[i] for i in range(13)]))
-    assert np.array(ca.Function("f", [x], [outputs])(inputs)) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     slopes = ca.Function("g", [x], [ca.jacobian(outputs, x)])(inputs[:, 0])
     assert np.isfinite(np.array(slopes)).all(), "gradients at rest are finite"
 

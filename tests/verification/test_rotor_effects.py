@@ -3,11 +3,11 @@
 import math
 from dataclasses import replace
 
-import casadi as ca
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float, Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core.vec import Vec3, cross, dot, normalize
 from fieldworthy.vehicles.rotor import RotorOptions, RotorParameters, rotor_wrench
 from fieldworthy.vehicles.rotor_flapping import disc_tilt_speed
@@ -261,9 +261,6 @@ def test_vibration_is_the_same_on_every_engine():
         tilted = replace(ROTOR, axis_frd=Vec3(0.6, 0.0, -0.8))
         return [phase, *vibration_force(RotorOptions(vibration=True), tilted, phase, 1000.0 * x[1], 9.0 * x[2])]
 
-    expected = np.array([law([float(v) for v in column]) for column in inputs.T]).T
-    lanes = np.array([np.asarray(v) for v in law([Float64(row) for row in inputs])])
-    assert lanes == pytest.approx(expected, rel=1e-11, abs=1e-11)
-    x = ca.SX.sym("x", 3)
-    symbols = ca.Function("f", [x], [ca.vertcat(*law([x[0], x[1], x[2]]))])
-    assert np.array(symbols(inputs)) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    expected = as_floats(law, inputs)
+    assert as_lanes(law, inputs, Float64) == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    assert as_symbols(law, inputs) == pytest.approx(expected, rel=1e-12, abs=1e-12)

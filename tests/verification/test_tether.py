@@ -2,13 +2,12 @@
 
 import math
 
-import casadi as ca
 import numpy as np
 import pytest
 from drjit.llvm.ad import Float64
 
+from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.core.integrate import rk4
-from fieldworthy.core.struct import leaves
 from fieldworthy.core.vec import Quat, Vec3, norm, quat_from_euler_zyx, quat_identity, quat_normalize, rotate
 from fieldworthy.vehicles.contact import ContactPoint
 from fieldworthy.vehicles.tether import (
@@ -188,11 +187,8 @@ def test_engines_agree():
         pos, vel = Vec3(0.2 * x[9], 0.1, 0.0), Vec3(x[10], x[11], x[0])
         return load_forces(p, load, pos, quat, vel, Vec3(x[1], x[2], x[3]), Vec3(3.0, 0.0, 0.0), 1.2, G, -2.0)
 
-    floats = np.array([leaves(law([float(v) for v in column])) for column in inputs.T]).T
+    floats = as_floats(law, inputs)
     slack = (np.abs(floats[:3]).sum(axis=0) == 0.0).mean()
     assert 0.1 < slack < 0.9
-    lanes = np.array([np.broadcast_to(np.asarray(v), 128) for v in leaves(law([Float64(row) for row in inputs]))])
-    x = ca.SX.sym("x", 12)
-    symbols = np.array(ca.Function("f", [x], [ca.vertcat(*leaves(law([x[i] for i in range(12)])))])(inputs))
-    assert lanes == pytest.approx(floats, rel=1e-9, abs=1e-9)
-    assert symbols == pytest.approx(floats, rel=1e-9, abs=1e-9)
+    assert as_lanes(law, inputs, Float64) == pytest.approx(floats, rel=1e-9, abs=1e-9)
+    assert as_symbols(law, inputs) == pytest.approx(floats, rel=1e-9, abs=1e-9)

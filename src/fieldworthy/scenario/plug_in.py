@@ -12,6 +12,7 @@ import msgspec
 
 from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import did_you_mean
+from fieldworthy.guidance.external import External
 from fieldworthy.guidance.mission import Mission
 from fieldworthy.guidance.sector import Sector
 from fieldworthy.guidance.straight import Straight
@@ -20,7 +21,12 @@ from fieldworthy.scenario.drawn_parameters import check_drawn
 from fieldworthy.scenario.load import is_built_in
 from fieldworthy.scenario.schema import Scenario
 
-CONTROLLERS: dict[str, Any] = {"sector": Sector, "straight": Straight, "mission": Mission}
+CONTROLLERS: dict[str, Any] = {
+    "sector": Sector,
+    "straight": Straight,
+    "mission": Mission,
+    "external": External,
+}
 """Built-in controllers by the name that scenarios use."""
 
 SECTOR = "(low, high) in degrees, -180 <= low < high <= 180"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fieldworthy.core.engine import Engine, take
+from fieldworthy.core.engine import Engine
 from fieldworthy.core.lanes import is_finite, minimum
-from fieldworthy.core.pack import Packing
 from fieldworthy.core.struct import leaves, where
 from fieldworthy.core.track import Pose, Track, write_pose
 from fieldworthy.core.vec import euler_zyx_from_quat
@@ -21,21 +20,31 @@ from fieldworthy.world.state import CLEARANCE_HORIZON_M, Sights
 
 @dataclass
 class Surroundings:
-    """What lanes move in: data of the kernel that stays the same from call to call."""
+    """What lanes move in: the same from call to call."""
 
-    constants: tuple[Any, ...]
-    """Parameters of the vehicle, and its medium."""
+    parameters: Any
+    """Of the vehicle, as each lane sees them; so is `medium`."""
+    medium: Any
     tables: tuple[Table, ...]
+    masks: tuple[Any, ...]
+    """Of each table, what may be touched in the time of the call (`near_masks`)."""
     course: CourseLanes
+    row: Any
+    """UInt32 (lanes); so are the next two."""
+    trial: Any
+    lane: Any
+    end: Any
+    """Tick of the time limit, a UInt32 scalar."""
 
 
 @dataclass
 class Moving:
     """What changes: one entry a lane."""
 
-    vehicle: tuple[Any, ...]
+    vehicle: Any
     standing: Standing
-    track: Track
+    track: Track | None
+    """None: nobody asks where the vehicle was before."""
 
 
 def near_masks(
@@ -76,30 +85,21 @@ def gap_m(
 def move(
     engine: Engine,
     vehicle: Vehicle,
-    shape: Packing,
-    constants: Packing,
     hull: Hull,
     dt_s: float,
     around: Surroundings,
-    masks: tuple[Any, ...],
-    row: Any,
-    trial: Any,
-    lane: Any,
     moving: Moving,
     command: Any,
     tick: Any,
     ticks: Any,
-    end: Any,
 ) -> tuple[Moving, Sights]:
     """Move all lanes `ticks` ticks on from `tick` under one command; lanes that have ended stay where they ended."""
     import drjit as dr
 
-    p, medium = take(constants.tree(around.constants), row)
-    track = moving.track
-    begun = still = shape.tree(moving.vehicle)
+    p, medium, track = around.parameters, around.medium, moving.track
 
     def clock_at(tick: Any) -> Clock:
-        return Clock(tick, engine.Float(tick) * dt_s, engine.Float(tick + 1) * dt_s, dt_s, trial)
+        return Clock(tick, engine.Float(tick) * dt_s, engine.Float(tick + 1) * dt_s, dt_s, around.trial)
 
     def step(i: Any, state: Any, standing: Standing) -> tuple[Any, Any, Standing]:
         active = standing.outcome == RUNNING
@@ -110,19 +110,23 @@ def move(
         t_s = engine.Float(now) * dt_s
         pose = vehicle.pose(new, medium, t_s, p)
         flown_m = vehicle.speed_m_s(new) * dt_s
-        gap = gap_m(engine, hull, around.tables, masks, row, lane, pose, t_s)
+        gap = gap_m(engine, hull, around.tables, around.masks, around.row, around.lane, pose, t_s)
         broken = vehicle.broken(new) if vehicle.broken is not None else False
-        ahead = judge(engine, around.course, standing, row, pose.pos_ned_m, gap, broken, flown_m, sound, now, end)
-        write_pose(track, pose, now, lane, active)
+        ahead = judge(
+            engine, around.course, standing, around.row, pose.pos_ned_m, gap, broken, flown_m, sound, now, around.end
+        )
+        if track is not None:
+            write_pose(track, pose, now, around.lane, active)
         return i + 1, new, where(active, ahead, standing)
 
+    begun = moving.vehicle
     if vehicle.prepare is not None:
         begun = vehicle.prepare(begun, command, medium, p, clock_at(tick))
-        begun = where(moving.standing.outcome == RUNNING, begun, still)
+        begun = where(moving.standing.outcome == RUNNING, begun, moving.vehicle)
     first = (engine.UInt32(0), begun, moving.standing)
     _, state, standing = dr.while_loop(first, lambda i, state, standing: i < ticks, step)
     found = sights(vehicle, state, medium, engine.Float(tick + ticks) * dt_s, p)
-    return Moving(shape.flat(state), standing, track), found
+    return Moving(state, standing, track), found
 
 
 def sights(vehicle: Vehicle, state: Any, medium: Any, t_s: Any, p: Any) -> Sights:

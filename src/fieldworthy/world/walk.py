@@ -214,7 +214,7 @@ def _first_gap(world: World, track: Track) -> Any:
     engine, hull, rows = world.engine, world.hull, len(world.trials)
     lane = world.counting(rows)
     pose = pose_of_tick(track, engine.counter(0), lane)
-    tables = _solid(world)
+    tables = solid(world)
     masks = tuple(
         near_masks(engine, hull, table, pose, lane, 0.0, 0.0, world.counting(rows * table.word_count))
         for table in tables
@@ -225,43 +225,54 @@ def _first_gap(world: World, track: Track) -> Any:
     return gap
 
 
-def _solid(world: World) -> tuple[Table, ...]:
+def solid(world: World) -> tuple[Table, ...]:
     """What a hull can touch: caps lie on walls that it touches first."""
     return tuple(table for table in world.tables if table.kind != "cap")
 
 
+def longest_move_s(world: World) -> float:
+    """Physics goes on at most this long before it looks again for what can be touched."""
+    return max(LONGEST_MOVE_S, world.timing.dt_s)
+
+
 def _move(world: World, state: State, ticks: int) -> State:
     engine, vehicle, hull = world.engine, world.vehicle, world.hull
-    dt_s, horizon_s = world.timing.dt_s, max(LONGEST_MOVE_S, world.timing.dt_s)
+    dt_s, horizon_s = world.timing.dt_s, longest_move_s(world)
     shape, (constants, numbers) = world.vehicle_shape(), world.constants()
 
     def kernel(
-        around: Surroundings, row: Any, trials: Any, lane: Any, places: Any, moving: Moving, command: Any, tick: Any,
-        ticks: Any, end: Any, now_s: Any,
+        numbers: Any, tables: tuple[Table, ...], course: Any, row: Any, trials: Any, lane: Any, places: Any,
+        flat: tuple[Any, ...], standing: Standing, track: Track, command: Any, tick: Any, ticks: Any, end: Any,
+        now_s: Any,
     ) -> Any:  # fmt: skip
         import drjit as dr
 
         trial = dr.gather(engine.UInt32, trials, row)
-        pose = pose_of_tick(moving.track, tick, lane)
+        pose = pose_of_tick(track, tick, lane)
         dr.eval(pose)
         masks = tuple(
             near_masks(engine, hull, table, pose, row, now_s, horizon_s, index)
-            for table, index in zip(around.tables, places, strict=True)
+            for table, index in zip(tables, places, strict=True)
         )
         dr.eval(masks)
-        return move(
-            engine, vehicle, shape, constants, hull, dt_s, around, masks, row, trial, lane, moving, command, tick,
-            ticks, end,
-        )  # fmt: skip
+        p, medium = take(constants.tree(numbers), row)
+        around = Surroundings(p, medium, tables, masks, course, row, trial, lane, end)
+        moving = Moving(shape.tree(flat), standing, track)
+        moved, found = move(engine, vehicle, hull, dt_s, around, moving, command, tick, ticks)
+        return shape.flat(moved.vehicle), moved.standing, moved.track, found
 
-    tables = _solid(world)
-    moved, found = world.kernel("move", lambda: frozen(kernel))(
-        Surroundings(numbers, tables, world.course_lanes),
+    tables = solid(world)
+    flat, standing, track, found = world.kernel("move", lambda: frozen(kernel))(
+        numbers,
+        tables,
+        world.course_lanes,
         state.row,
         world.trial_lanes,
         world.counting(state.lanes),
         tuple(world.counting(state.lanes * table.word_count) for table in tables),
-        Moving(state.vehicle, state.standing, state.track),
+        state.vehicle,
+        state.standing,
+        state.track,
         state.command,
         engine.counter(state.tick),
         engine.counter(ticks),
@@ -271,8 +282,8 @@ def _move(world: World, state: State, ticks: int) -> State:
     return replace(
         state,
         tick=state.tick + ticks,
-        vehicle=separate(engine, moved.vehicle),
+        vehicle=separate(engine, flat),
         sights=found,
-        standing=moved.standing,
-        track=moved.track,
+        standing=standing,
+        track=track,
     )

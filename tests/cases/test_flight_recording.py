@@ -136,9 +136,54 @@ def load_gnss(result: Result) -> dict[str, float]:
     return dict(result.scenario.sensors.gnss.values)
 
 
+def test_odometry_and_optical_flow_are_in_the_axes_of_ros(tmp_path: Path) -> None:
+    """Odometry against the true one, and flow to the right as flow to the left with the other sign."""
+    devices = (
+        '[sensors.optical_flow]\nmodel = "pmw3901"\n[sensors.odometry]\nmodel = "mocap"\n[sensors.odometry.set]\n'
+        "rate_hz = 50.0\nvelocity_noise_m_s = 0.0\nlatency_s = 0.0\ndropout = 0.0\n"
+    )
+    path = tmp_path / "hop.toml"
+    path.write_text(SCENARIO.replace("duration_s = 8.0", "duration_s = 2.0") + devices)
+    recording = record(load(path), TRIAL, {})
+    mcap, _ = write_recording(recording, tmp_path)
+    topics = read(mcap)
+    poses = {round(m.header.stamp.sec * 50 + m.header.stamp.nanosec / 2e7): m for _, m in topics["/odometry"]}
+    true = {round(m.header.stamp.sec * 50 + m.header.stamp.nanosec / 2e7): m for _, m in topics["/odom"]}
+    assert len(poses) > 50
+    for tick in sorted(poses.keys() & true.keys())[10:]:
+        found, so = poses[tick], true[tick]
+        assert (found.header.frame_id, found.child_frame_id) == ("map", "base_link")
+        for axis in "xyz":
+            # Half a millimetre of noise; velocity without any.
+            at, true_at = (getattr(m.pose.pose.position, axis) for m in (found, so))
+            assert at == pytest.approx(true_at, abs=0.005)
+            assert getattr(found.twist.twist.linear, axis) == pytest.approx(
+                getattr(so.twist.twist.linear, axis), abs=1e-4
+            )
+        turn = sum(
+            getattr(found.pose.pose.orientation, part) * getattr(so.pose.pose.orientation, part) for part in "wxyz"
+        )
+        assert abs(turn) == pytest.approx(1.0, abs=1e-4)
+        assert (found.pose.covariance[0], found.twist.covariance[21]) == (pytest.approx(0.0005**2), -1.0)
+    assert recording.flight is not None
+    heard = recording.flight.devices["optical_flow"]
+    last = topics["/optical_flow"][-1][1]
+    assert (last.vector.x, last.vector.y) == (heard["integrated_x_rad"][-1], -heard["integrated_y_rad"][-1])
+    assert topics["/optical_flow/quality"][-1][1].data == heard["quality"][-1]
+
+
 def test_what_a_flight_has_not_is_no_topic(flown: tuple[Result, Read, list[dict[str, str]]]) -> None:
     topics = set(flown[1])
-    assert not topics & {"/points", "/tf_static", "/cmd_vel", "/surfaces", "/load", "/airspeed", "/rangefinder"}
+    assert not topics & {
+        "/points",
+        "/tf_static",
+        "/cmd_vel",
+        "/surfaces",
+        "/load",
+        "/airspeed",
+        "/rangefinder",
+        "/odometry",
+    }
 
 
 def test_the_goal_is_a_ball_at_its_height(flown: tuple[Result, Read, list[dict[str, str]]]) -> None:

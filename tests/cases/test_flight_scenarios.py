@@ -188,7 +188,7 @@ BAD: dict[str, tuple[str, str, str, str]] = {
                                    "case.toml:10 [faults.0]",
                                    "did you mean 'barometer'?", "imu, gnss"),
     "loss that nobody notices": (GOAL + FAULT + 'kind = "sensor-loss"\npart = "barometer"\n', "case.toml:10 [faults.0]",
-                                 "barometer does not say when it has nothing to say", "gnss, rangefinder"),
+                                 "barometer does not say when it has nothing to say", "gnss, rangefinder, optical_"),
     "fault kind": (GOAL + FAULT + 'kind = "rotor-los"\npart = 0\n', "case.toml:9 [faults.0]",
                    "did you mean 'rotor-loss'?",
                    "'cell-failure'"),
@@ -449,6 +449,8 @@ def test_a_flight_with_everything_survives_being_written_and_read(folder: Path) 
         "[load]\nmass_kg = 0.3\ncable_length_m = 1.2\n"
         "[vehicle.set]\nmass_kg = 2.1\n[battery.set]\ncapacity_c = 9000.0\n"
         "[sensors.rangefinder]\nmodel = \"tfmini-s\"\n[sensors.gnss.set]\ndropout = 0.1\n"
+        '[sensors.optical_flow]\nmodel = "pmw3901"\n[sensors.odometry]\nmodel = "t265"\n'
+        "[sensors.odometry.set]\npos_frd_m = [0.1, 0.0, 0.05]\n"
         '[[faults]]\nkind = "rotor-loss"\npart = 1\nat_s = 4.0\nprobability = 0.5\nsize = 0.3\n'
         '[[faults]]\nkind = "sensor-freeze"\npart = "rangefinder"\nuntil_s = 9.0\n'
         '[randomize]\n"vehicle.mass_kg" = [1.9, 2.3]\n"load.mass_kg" = [0.1, 0.4]\n'

@@ -25,6 +25,10 @@ mass_kg = 0.2
 cable_length_m = 1.0
 [sensors.rangefinder]
 model = "tfmini-s"
+[sensors.optical_flow]
+model = "pmw3901"
+[sensors.odometry]
+model = "t265"
 [reference]
 lon_deg = 8.0
 lat_deg = 48.0
@@ -51,7 +55,9 @@ def test_every_track_and_column_of_a_flight_is_explained(page: str, tmp_path: Pa
         assert f"`{told}`" in page, name
     flight = recording.flight
     assert flight is not None
-    assert {"imu", "gnss", "barometer", "magnetometer", "rangefinder"} <= set(flight.devices)
+    assert {"imu", "gnss", "barometer", "magnetometer", "rangefinder", "optical_flow", "odometry"} <= set(
+        flight.devices
+    )
     pytest.importorskip("rosbags")
     for topic in topics(recording, Messages()):
         kind = topic.kind.rpartition("/")[2]

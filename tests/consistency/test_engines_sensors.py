@@ -10,7 +10,18 @@ from engines import as_floats, as_lanes, as_symbols
 from fieldworthy.catalog import load_entry
 from fieldworthy.core.struct import leaves
 from fieldworthy.core.vec import Mat3, Quat, Vec3, quat_from_euler_zyx
-from fieldworthy.sensors import airspeed, barometer, delivery, devices, gnss, imu, magnetometer, rangefinder
+from fieldworthy.sensors import (
+    airspeed,
+    barometer,
+    delivery,
+    devices,
+    gnss,
+    imu,
+    magnetometer,
+    odometry,
+    optical_flow,
+    rangefinder,
+)
 from fieldworthy.sensors.inertial_triad import TriadOptions, TriadParameters
 from fieldworthy.sensors.noise_process import DECADES_S
 from fieldworthy.sensors.sensor_faults import SensorFault, SensorFaultOptions, apply_fault
@@ -38,7 +49,9 @@ def law_of(module, kind, options, p):
         count = getattr(module, f"{kind}_normals")(options)
         numbers = [x[k % len(x)] * (1.0 + 0.1 * k) for k in range(first + count)]
         memory = getattr(module, f"first_{kind}")(options, p, tuple(numbers[:first]))
+        watch = getattr(module, f"watch_{kind}", None)
         for _ in range(2):
+            memory = memory if watch is None else watch(options, p, truth_of(x), memory)
             reading, memory = getattr(module, f"read_{kind}")(options, p, truth_of(x), memory, tuple(numbers[first:]))
         return reading, memory
 
@@ -81,6 +94,14 @@ LAWS = {
                        airspeed.AirspeedParameters(temperature_pa_k=0.5, pos_frd_m=ARM)),
     "rangefinder": law_of(rangefinder, "rangefinder", rangefinder.RangefinderOptions(0.02, *[True] * 3),
                           rangefinder.RangefinderParameters(dropout=0.3, pos_frd_m=ARM)),
+    # No rounding here: engines that differ in the last digit may round to different sides.
+    "optical_flow": law_of(optical_flow, "optical_flow", optical_flow.OpticalFlowOptions(
+        0.02, *[True] * 5, quantisation=False, gyro=True, gyro_noise=True, gyro_bias=True, distance=True,
+        distance_noise=True), optical_flow.OpticalFlowParameters(
+            range_max_m=14.0, fade=0.6, noise_rad_s=0.1, poor_noise_rad_s=0.5, rate_max_rad_s=0.7, pos_frd_m=ARM,
+            gyro_noise_rad_s_rthz=0.01, gyro_turn_on_rad_s=0.02, distance_max_m=12.0, distance_noise_m=0.1)),
+    "odometry": law_of(odometry, "odometry", odometry.OdometryOptions(0.02, *[True] * 7), odometry.OdometryParameters(
+        0.1, 0.2, 0.05, 0.02, 0.03, 0.01, 0.1, 0.02, ARM)),
     "delivery": delivered,
     "faults": faulty,
 }  # fmt: skip
@@ -124,6 +145,8 @@ DEVICES = {
         v, 0.02, Vec3(20e-6, 1e-6, 43e-6))),
     "airspeed": ("airspeeds", airspeed, lambda v: devices.airspeed_device(v, 0.02)),
     "rangefinder": ("rangefinders", rangefinder, lambda v: devices.rangefinder_device(v, 0.02)),
+    "optical_flow": ("optical_flows", optical_flow, lambda v: devices.optical_flow_device(v, 0.02)),
+    "odometry": ("odometries", odometry, lambda v: devices.odometry_device(v, 0.02)),
 }  # fmt: skip
 
 

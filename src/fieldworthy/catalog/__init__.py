@@ -26,12 +26,13 @@ from fieldworthy.core.toml_file import Places, TomlFile, read_toml
 VEHICLES = ("boat", "aircraft")
 """Kinds of vehicle."""
 
-DEVICES = ("imu", "gnss", "barometer", "magnetometer", "airspeed", "rangefinder")
+DEVICES = ("imu", "gnss", "barometer", "magnetometer", "airspeed", "rangefinder", "optical_flow", "odometry")
 """Kinds of device that what flies may carry."""
 
 FOLDERS = {
     "boat": "boats", "aircraft": "aircraft", "lidar": "lidars", "battery": "batteries", "imu": "imus", "gnss": "gnss",
     "barometer": "barometers", "magnetometer": "magnetometers", "airspeed": "airspeeds", "rangefinder": "rangefinders",
+    "optical_flow": "optical_flows", "odometry": "odometries",
 }  # fmt: skip
 """Kind of thing to the folder of this package that holds its files."""
 

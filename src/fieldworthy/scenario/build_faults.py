@@ -14,7 +14,7 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.sensors.sensor_faults import SensorFaultOptions
 from fieldworthy.world.flight_state import FaultNumbers, FaultShape
 
-LOST = {"gnss": ("fix",), "rangefinder": ("valid",)}
+LOST = {"gnss": ("fix",), "rangefinder": ("valid",), "optical_flow": ("quality",), "odometry": ("valid",)}
 """What says of a device that it has nothing to say."""
 
 STRUCK = {
@@ -26,6 +26,8 @@ STRUCK = {
     "magnetometer": ("field_frd_t",),
     "airspeed": ("airspeed_m_s",),
     "rangefinder": ("range_m",),
+    "optical_flow": ("integrated_x_rad", "integrated_y_rad"),
+    "odometry": ("pos_ned_m",),
 }
 """What a bias or noise of a device, or of a part of it, strikes."""
 

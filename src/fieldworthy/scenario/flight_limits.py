@@ -23,6 +23,9 @@ STABLE = 2.5
 
 USUAL_RADIUS_M = Target(north_m=0.0, east_m=0.0).radius_m
 
+LOSABLE = ("gnss", "rangefinder", "optical_flow", "odometry")
+"""Devices whose readings say whether there is one."""
+
 IMU_PARTS = ("imu.gyro", "imu.accelerometer")
 """Parts of the inertial unit that may break by themselves."""
 
@@ -194,10 +197,9 @@ def _check_fault(
             report.add(
                 (*path, "part"), f"part = {part!r} is no device of this vehicle{hint}", ", ".join(present) or "none"
             )
-        elif kind == "sensor-loss" and part not in ("gnss", "rangefinder"):
-            report.add(
-                (*path, "part"), f"sensor-loss: {part} does not say when it has nothing to say", "gnss, rangefinder"
-            )
+        elif kind == "sensor-loss" and part not in LOSABLE:
+            what = f"sensor-loss: {part} does not say when it has nothing to say"
+            report.add((*path, "part"), what, ", ".join(LOSABLE))
         elif kind == "sensor-noise" and size is not None and size < 0.0:
             what = f"size = {size:g} is no standard deviation"
             report.add((*path, "size"), what, "0 or more, in the sensor's unit")

@@ -190,6 +190,8 @@ class Sensors(Strict, frozen=True, kw_only=True):
     magnetometer: Device | None = None
     airspeed: Device | None = None
     rangefinder: Device | None = None
+    optical_flow: Device | None = None
+    odometry: Device | None = None
     extra: dict[str, ExtraSensor] = msgspec.field(default_factory=dict)
     """Sensors of the user's own, by the name that controllers and tracks use."""
 

@@ -20,6 +20,8 @@ from fieldworthy.sensors.imu import ImuOptions, ImuParameters
 from fieldworthy.sensors.inertial_triad import TriadOptions, TriadParameters
 from fieldworthy.sensors.magnetometer import MagnetometerOptions, MagnetometerParameters
 from fieldworthy.sensors.noise_process import DECADES_S
+from fieldworthy.sensors.odometry import OdometryOptions, OdometryParameters
+from fieldworthy.sensors.optical_flow import OpticalFlowOptions, OpticalFlowParameters
 from fieldworthy.sensors.rangefinder import RangefinderOptions, RangefinderParameters
 
 _DEG = math.pi / 180.0
@@ -194,6 +196,53 @@ def rangefinder_device(values: Values, dt_s: float) -> tuple[RangefinderOptions,
     _fill(p, values)
     white, quantisation = _any(p.noise_m, p.noise_per_range), _any(values.get("resolution_m", 0.0))
     return RangefinderOptions(dt_s, white, is_on(p.dropout), _any(*p.pos_frd_m), quantisation), p
+
+
+def optical_flow_device(values: Values, dt_s: float) -> tuple[OpticalFlowOptions, OpticalFlowParameters]:
+    """Options and parameters of an optical flow camera; a part has what its file has values for."""
+    p = OpticalFlowParameters(
+        pos_frd_m=_arm(values),
+        gyro_noise_rad_s_rthz=values.get("gyro_noise_density_deg_s_rthz", 0.0) * _DEG,
+        gyro_turn_on_rad_s=values.get("gyro_turn_on_deg_s", 0.0) * _DEG,
+    )
+    _fill(p, values)
+    options = OpticalFlowOptions(
+        dt_s,
+        white=_any(p.noise_rad_s, values.get("poor_noise_rad_s", 0.0)),
+        poor=_any(values.get("poor_noise_rad_s", 0.0)),
+        saturation=_any(values.get("rate_max_rad_s", 0.0)),
+        fade=is_on(p.fade),
+        lever_arm=_any(*p.pos_frd_m),
+        quantisation=_any(values.get("resolution_rad", 0.0)),
+        gyro="gyro_noise_density_deg_s_rthz" in values,
+        gyro_noise=is_on(p.gyro_noise_rad_s_rthz),
+        gyro_bias=is_on(p.gyro_turn_on_rad_s),
+        distance="distance_max_m" in values,
+        distance_noise=is_on(p.distance_noise_m),
+    )
+    return options, p
+
+
+def odometry_device(values: Values, dt_s: float) -> tuple[OdometryOptions, OdometryParameters]:
+    """Options and parameters of visual-inertial odometry or motion capture."""
+    p = OdometryParameters(
+        tilt_noise_rad=values.get("tilt_noise_deg", 0.0) * _DEG,
+        heading_noise_rad=values.get("heading_noise_deg", 0.0) * _DEG,
+        heading_drift_rad_rts=values.get("heading_drift_deg_rts", 0.0) * _DEG,
+        pos_frd_m=_arm(values),
+    )
+    _fill(p, values)
+    options = OdometryOptions(
+        dt_s,
+        white=_any(p.noise_horizontal_m, p.noise_vertical_m),
+        velocity_noise=is_on(p.velocity_noise_m_s),
+        attitude_noise=_any(p.tilt_noise_rad, p.heading_noise_rad),
+        drift=is_on(p.drift_m_rts),
+        travel_drift=is_on(p.drift_m_rtm),
+        heading_drift=is_on(p.heading_drift_rad_rts),
+        lever_arm=_any(*p.pos_frd_m),
+    )
+    return options, p
 
 
 def _fill(p: Any, values: Values) -> None:

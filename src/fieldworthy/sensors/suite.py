@@ -10,12 +10,14 @@ from typing import Any
 from fieldworthy.core.constants import NEVER_S
 from fieldworthy.core.lanes import Scalar
 from fieldworthy.core.vec import Vec3
-from fieldworthy.sensors import airspeed, barometer, gnss, magnetometer, rangefinder
+from fieldworthy.sensors import airspeed, barometer, gnss, magnetometer, odometry, optical_flow, rangefinder
 from fieldworthy.sensors.devices import (
     airspeed_device,
     barometer_device,
     gnss_device,
     magnetometer_device,
+    odometry_device,
+    optical_flow_device,
     rangefinder_device,
 )
 from fieldworthy.sensors.truth import SensorTruth
@@ -31,8 +33,10 @@ class DeviceLaws:
     first_normals: Callable[[Any], int]
     first: Callable[[Any, Any, tuple[Scalar, ...]], Any]
     read: Callable[[Any, Any, SensorTruth, Any, tuple[Scalar, ...]], tuple[Any, Any]]
-    blank: Any
-    """A reading of zeros, for before the first one."""
+    blank: Callable[[Any], Any]
+    """options -> a reading of zeros, for before the first one."""
+    watch: Callable[[Any, Any, SensorTruth, Any], Any] | None = None
+    """(options, parameters, truth, memory) -> memory, at every physics tick; None: it looks only when it reads."""
 
 
 def _nowhere() -> Vec3:
@@ -43,27 +47,37 @@ DEVICES: dict[str, DeviceLaws] = {
     "gnss": DeviceLaws(
         lambda values, dt_s, field: gnss_device(values, dt_s),
         gnss.gnss_normals, gnss.first_gnss_normals, gnss.first_gnss, gnss.read_gnss,
-        gnss.GnssReading(_nowhere(), _nowhere(), 0.0, 0.0, 0.0),
+        lambda options: gnss.GnssReading(_nowhere(), _nowhere(), 0.0, 0.0, 0.0),
     ),
     "barometer": DeviceLaws(
         lambda values, dt_s, field: barometer_device(values, dt_s),
         barometer.barometer_normals, barometer.first_barometer_normals, barometer.first_barometer,
-        barometer.read_barometer, barometer.BarometerReading(0.0, 0.0),
+        barometer.read_barometer, lambda options: barometer.BarometerReading(0.0, 0.0),
     ),
     "magnetometer": DeviceLaws(
         magnetometer_device,
         magnetometer.magnetometer_normals, magnetometer.first_magnetometer_normals, magnetometer.first_magnetometer,
-        magnetometer.read_magnetometer, magnetometer.MagnetometerReading(_nowhere()),
+        magnetometer.read_magnetometer, lambda options: magnetometer.MagnetometerReading(_nowhere()),
     ),
     "airspeed": DeviceLaws(
         lambda values, dt_s, field: airspeed_device(values, dt_s),
         airspeed.airspeed_normals, airspeed.first_airspeed_normals, airspeed.first_airspeed, airspeed.read_airspeed,
-        airspeed.AirspeedReading(0.0, 0.0),
+        lambda options: airspeed.AirspeedReading(0.0, 0.0),
     ),
     "rangefinder": DeviceLaws(
         lambda values, dt_s, field: rangefinder_device(values, dt_s),
         rangefinder.rangefinder_normals, rangefinder.first_rangefinder_normals, rangefinder.first_rangefinder,
-        rangefinder.read_rangefinder, rangefinder.RangefinderReading(0.0, 0.0),
+        rangefinder.read_rangefinder, lambda options: rangefinder.RangefinderReading(0.0, 0.0),
+    ),
+    "optical_flow": DeviceLaws(
+        lambda values, dt_s, field: optical_flow_device(values, dt_s),
+        optical_flow.optical_flow_normals, optical_flow.first_optical_flow_normals, optical_flow.first_optical_flow,
+        optical_flow.read_optical_flow, optical_flow.blank_optical_flow, optical_flow.watch_optical_flow,
+    ),
+    "odometry": DeviceLaws(
+        lambda values, dt_s, field: odometry_device(values, dt_s),
+        odometry.odometry_normals, odometry.first_odometry_normals, odometry.first_odometry, odometry.read_odometry,
+        odometry.blank_odometry,
     ),
 }  # fmt: skip
 """Every slow device. The inertial unit is not one: it is read at every physics tick, inside the kernel."""
@@ -79,6 +93,8 @@ _USUAL: dict[str, dict[str, Any]] = {
     "magnetometer": {**_LINK, **_TURNED, "soft_iron": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
     "airspeed": {**_LINK, **_PLACE},
     "rangefinder": {**_LINK, **_PLACE},
+    "optical_flow": {**_LINK, **_PLACE},
+    "odometry": {**_LINK, **_PLACE},
 }
 
 

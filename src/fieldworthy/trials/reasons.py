@@ -14,7 +14,7 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.world import Frame, World
 from fieldworthy.world.flight_watch import crash_sentence
 
-_ACRONYMS = {"imu": "IMU", "gnss": "GNSS"}
+_ACRONYMS = {"imu": "IMU", "gnss": "GNSS", "optical_flow": "optical flow"}
 
 
 def reason(scenario: Scenario, world: World, frame: Frame, row: int, outcome: str, end_tick: int) -> str:

@@ -6,7 +6,7 @@ import math
 
 from fieldworthy.core.random import normals as normals_of
 from fieldworthy.core.random import stream_key
-from fieldworthy.core.vec import Quat, Vec3, quat_from_euler_zyx, quat_identity
+from fieldworthy.core.vec import Quat, Vec3, quat_from_euler_zyx, quat_identity, rotate
 from fieldworthy.sensors.airspeed import AirspeedOptions, AirspeedParameters, first_airspeed, read_airspeed
 from fieldworthy.sensors.barometer import BarometerParameters, position_error_pa
 from fieldworthy.sensors.delivery import DeliveryOptions, DeliveryParameters, collect, first_mailbox, post
@@ -20,6 +20,14 @@ from fieldworthy.sensors.magnetometer import (
     read_magnetometer,
 )
 from fieldworthy.sensors.noise_process import gauss_markov_step
+from fieldworthy.sensors.odometry import OdometryOptions, OdometryParameters, first_odometry, read_odometry
+from fieldworthy.sensors.optical_flow import (
+    OpticalFlowOptions,
+    OpticalFlowParameters,
+    first_optical_flow,
+    read_optical_flow,
+    watch_optical_flow,
+)
 from fieldworthy.sensors.rangefinder import (
     RangefinderOptions,
     RangefinderParameters,
@@ -128,6 +136,44 @@ def _slant_range() -> float:
     return float(read_rangefinder(options, p, truth, first_rangefinder(options, p, ()), ())[0].range_m)
 
 
+def _flow(vel_frd_m_s: Vec3, rate_frd_rad_s: Vec3, arm_m: float = 0.0) -> tuple[float, float]:
+    """Flow [rad] about forward and right in 0.1 s, 2 m high, nose east; the lens `arm_m` ahead."""
+    options = OpticalFlowOptions(0.1, white=False, lever_arm=True)
+    p = OpticalFlowParameters(pos_frd_m=Vec3(arm_m, 0.0, 0.0))
+    truth = still_truth(quat_from_euler_zyx(0.0, 0.0, 0.5 * math.pi))
+    truth.height_above_ground_m, truth.rate_frd_rad_s = 2.0, rate_frd_rad_s
+    truth.vel_ned_m_s = rotate(truth.quat_ned_from_frd, vel_frd_m_s)
+    memory = first_optical_flow(options, p, ())
+    for _ in range(50):
+        memory = watch_optical_flow(options, p, truth, memory)
+    reading, _ = read_optical_flow(options, p, truth, memory, ())
+    return float(reading.integrated_x_rad), float(reading.integrated_y_rad)
+
+
+def _flown_east() -> float:
+    """Velocity [m/s] to the body's right by odometry that flies east with the nose north."""
+    options = OdometryOptions(0.02, white=False, velocity_noise=False, attitude_noise=False)
+    p, truth = OdometryParameters(), still_truth()
+    truth.vel_ned_m_s = Vec3(0.0, 2.0, 0.0)
+    return float(read_odometry(options, p, truth, first_odometry(options, p, ()), ())[0].vel_frd_m_s.y)
+
+
+def _drift() -> float:
+    """Root mean square [m] of the drift of 500 trials after 25 m of way and 4 s."""
+    options = OdometryOptions(
+        0.1, white=False, velocity_noise=False, attitude_noise=False, drift=True, travel_drift=True
+    )
+    p, truth = OdometryParameters(drift_m_rts=0.2, drift_m_rtm=0.06), still_truth()
+    truth.vel_ned_m_s = Vec3(6.25, 0.0, 0.0)
+    key, total, count = stream_key(3, "verify.odometry"), 0.0, 500
+    for trial in range(count):
+        memory = first_odometry(options, p, ())
+        for tick in range(40):
+            reading, memory = read_odometry(options, p, truth, memory, normals_of(key, trial, tick, 3))
+        total += sum(float(value) ** 2 for value in reading.pos_ned_m)
+    return math.sqrt(total / (3 * count))
+
+
 def _age_when_heard() -> float:
     """Ticks of 1 ms from measuring to hearing with 120 ms of latency."""
     options, p = DeliveryOptions(slots=1), DeliveryParameters(latency_s=0.12)
@@ -159,5 +205,17 @@ CHECKS: tuple[Check, ...] = (
     Check("airspeed", "indicated at 20 m/s true, density of 3,000 m", "ISA: sqrt(0.9091/1.225) 20 m/s",
           17.229, lambda: _pitot(20.0, 0.9091, False)[1], 2e-3, "m/s"),
     Check("range finder", "10 m high, 30 deg of bank", "h / cos 30 deg", 11.5470, _slant_range, 1e-4, "m"),
+    Check("optical flow", "about right, forward at 3 m/s, 2 m high", "v T / h; MAVLink HIL_OPTICAL_FLOW: positive",
+          0.15, lambda: _flow(Vec3(3.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))[1], 1e-12, "rad"),
+    Check("optical flow", "about forward, to the right at 3 m/s", "v T / h; MAVLink HIL_OPTICAL_FLOW: negative",
+          -0.15, lambda: _flow(Vec3(0.0, 3.0, 0.0), Vec3(0.0, 0.0, 0.0))[0], 1e-12, "rad"),
+    Check("optical flow", "about forward, rolling right at 0.5 rad/s", "w T; MAVLink HIL_OPTICAL_FLOW: positive",
+          0.05, lambda: _flow(Vec3(0.0, 0.0, 0.0), Vec3(0.5, 0.0, 0.0))[0], 1e-12, "rad"),
+    Check("optical flow", "lens 0.5 m ahead, yawing right at 1.2 rad/s", "-w r T / h",
+          -0.03, lambda: _flow(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.2), 0.5)[0], 1e-12, "rad"),
+    Check("odometry", "flying east at 2 m/s, nose north, right axis", "geometry", 2.0, _flown_east, 1e-12, "m/s"),
+    # 1,500 numbers: three standard deviations of a standard deviation are 5.5 %.
+    Check("odometry", "drift after 4 s and 25 m, 0.2 m/rts and 0.06 m/rtm", "sqrt(K^2 t + k^2 s)",
+          0.5, _drift, 0.0275, "m"),
     Check("delivery", "latency of 120 ms", "tick of measuring + 120", 120.0, _age_when_heard, 0.5, "ticks"),
 )  # fmt: skip

@@ -36,6 +36,8 @@ from fieldworthy.world.flight_sensing import (
     hear,
     read_devices,
     truth_of,
+    watch,
+    watches,
 )
 from fieldworthy.world.flight_start import first_flight
 from fieldworthy.world.flight_state import FlightParameters, FlightShape, FlightState
@@ -181,10 +183,13 @@ def sense(
     loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air, clock))
     through_air = loads.air_velocity_frd_m_s
     state = replace(state, wind_ned_m_s=here.wind_ned_m_s, airspeed_m_s=sqrt(dot(through_air, through_air) + 1e-12))
-    if shape.imu is not None and state.imu is not None:
+    if shape.imu is not None or watches(shape):
         truth = truth_of(
             shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
         )
+    if moved and watches(shape):
+        state = replace(state, devices=watch(shape, p, state, truth))
+    if shape.imu is not None and state.imu is not None:
         state = feel(shape, p, state, truth, clock, first=not moved)
         if moved and state.filter is not None and p.filter is not None:
             rate, force = state.inertial.rate_frd_rad_s, state.inertial.specific_force_frd_m_s2

@@ -157,7 +157,7 @@ def first_devices(shape: FlightShape, p: FlightParameters, clock: Clock, scalar_
     for device in shape.devices:
         laws, numbers = DEVICES[device.name], p.devices[device.name]
         drawn = _drawn_once(numbers.key, clock.trial, laws.first_normals(device.options), scalar_type)
-        blank = map_leaves(lambda leaf: leaf, laws.blank)
+        blank = map_leaves(lambda leaf: leaf, laws.blank(device.options))
         found[device.name] = DeviceState(
             laws.first(device.options, numbers.parameters, drawn),
             first_mailbox(device.delivery, blank),
@@ -170,6 +170,22 @@ def first_held(shape: FlightShape) -> dict[str, ImuReading]:
     """What faults of the inertial unit hold on to before the first sample."""
     still = Vec3(0.0, 0.0, 0.0)
     return {name: ImuReading(still, still) for name in _freezes(shape, "imu")}
+
+
+def watches(shape: FlightShape) -> bool:
+    """Whether a device looks at every tick, not only when it reads."""
+    return any(DEVICES[device.name].watch is not None for device in shape.devices)
+
+
+def watch(shape: FlightShape, p: FlightParameters, state: FlightState, truth: SensorTruth) -> dict[str, DeviceState]:
+    """All slow devices after this tick's look of those that sum up until they read."""
+    found = dict(state.devices)
+    for device in shape.devices:
+        look, before = DEVICES[device.name].watch, state.devices[device.name]
+        if look is not None:
+            memory = look(device.options, p.devices[device.name].parameters, truth, before.memory)
+            found[device.name] = DeviceState(memory, before.mailbox, before.held)
+    return found
 
 
 def read_devices(

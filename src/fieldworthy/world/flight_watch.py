@@ -11,7 +11,7 @@ from fieldworthy.control.flight_estimate import Estimate
 from fieldworthy.core.constants import NEVER_S
 from fieldworthy.core.lanes import Scalar, logical_and, maximum, select, sqrt
 from fieldworthy.core.struct import children, map_leaves
-from fieldworthy.core.vec import Vec3, dot, euler_zyx_from_quat, rotate
+from fieldworthy.core.vec import Quat, Vec3, dot, euler_zyx_from_quat, rotate
 from fieldworthy.world.flight_state import CRASHES, FlightParameters, FlightShape, FlightState
 
 _ON_ITS_SIDE = 0.5
@@ -133,16 +133,26 @@ def tell(state: FlightState) -> dict[str, dict[str, Scalar]]:
         found["imu"] = {"stamp_s": state.inertial_stamp_s, **_named(mean)}
     for name, device in state.devices.items():
         mailbox = device.mailbox
-        values = {"stamp_s": mailbox.newest.stamp_s, **_named(mailbox.newest.value)}
+        # Of two plain numbers a choice would be made in 32 bits: what is missing is NaN in the type of the lanes.
+        missing = math.nan * mailbox.newest.stamp_s
+        values = {"stamp_s": mailbox.newest.stamp_s, **_named(mailbox.newest.value, missing)}
         found[name] = {key: select(mailbox.arrived > 0.5, value, math.nan) for key, value in values.items()}
     return found
 
 
-def _named(reading: Any) -> dict[str, Scalar]:
-    """The numbers of a reading by flat names: `pos_ned_m.x` is north_m, `field_frd_t.x` is field_x_t."""
+def _named(reading: Any, missing: Scalar = math.nan) -> dict[str, Scalar]:
+    """The numbers of a reading by flat names: `pos_ned_m.x` is north_m, `field_frd_t.x` is field_x_t.
+
+    missing: for a vector of the body's axes that the device has none of.
+    """
     flat: dict[str, Scalar] = {}
     for name, value in children(reading) or []:
-        if not isinstance(value, Vec3):
+        if isinstance(value, Quat):
+            flat.update({f"quat_{part}": getattr(value, part) for part in "wxyz"})
+        elif value is None:
+            stem, unit = name.split("_frd_")
+            flat.update({f"{stem}_{axis}_{unit}": missing for axis in "xyz"})
+        elif not isinstance(value, Vec3):
             flat[name] = value
         elif name == "pos_ned_m":
             flat.update(north_m=value.x, east_m=value.y, up_m=-value.z)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fieldworthy.core.vec import quat_from_euler_zyx
-from fieldworthy.trials.record import ros_axes
+from fieldworthy.trials.record import motion_streams, ros_axes
 from fieldworthy.trials.record.flight import Flight
 from fieldworthy.trials.record.messages import Messages
 from fieldworthy.trials.record.recording import Floats, Recording, nanoseconds
@@ -112,6 +112,13 @@ def _device(recording: Recording, flight: Flight, messages: Messages, name: str)
         return [heard("/magnetometer", "sensor_msgs/MagneticField", magnetometer)]
     if name == "rangefinder":
         return [heard("/rangefinder", "sensor_msgs/Range", _range(messages, values))]
+    if name == "optical_flow":
+        return [
+            heard("/optical_flow", "geometry_msgs/Vector3Stamped", motion_streams.flow(messages, values)),
+            heard("/optical_flow/quality", "std_msgs/Float64", _number(messages, values["quality"])),
+        ]
+    if name == "odometry":
+        return [heard("/odometry", "nav_msgs/Odometry", motion_streams.odometry(messages, values), values["valid"])]
     return [heard(f"/{name}", "std_msgs/Float64", _number(messages, values[f"{name}_m_s"]))]
 
 

@@ -8,10 +8,11 @@ from fieldworthy.trials.report.data import RunData
 from fieldworthy.trials.report.text import esc, short
 from fieldworthy.trials.report.time_chart import Span
 
-_ACRONYMS = {"imu": "IMU", "gnss": "GNSS", "rangefinder": "range finder", "gyro": "gyroscopes",
-             "accelerometer": "accelerometers"}  # fmt: skip
+_ACRONYMS = {"imu": "IMU", "gnss": "GNSS", "rangefinder": "range finder", "optical_flow": "optical flow camera",
+             "gyro": "gyroscopes", "accelerometer": "accelerometers"}  # fmt: skip
 _UNITS = {"imu": "rad/s", "imu.gyro": "rad/s", "imu.accelerometer": "m/s²", "gnss": "m", "barometer": "Pa",
-          "magnetometer": "T", "airspeed": "m/s", "rangefinder": "m"}  # fmt: skip
+          "magnetometer": "T", "airspeed": "m/s", "rangefinder": "m",
+          "optical_flow": "rad", "odometry": "m"}  # fmt: skip
 """Of what a bias or noise of a device is given in."""
 
 

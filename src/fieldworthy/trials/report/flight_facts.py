@@ -10,7 +10,7 @@ from fieldworthy.trials.report.data import RunData
 from fieldworthy.trials.report.text import esc, joined, number, plural, short
 
 _MODELS = {"dryden": "Dryden", "von-karman": "von Kármán"}
-_ACRONYMS = {"imu": "IMU", "gnss": "GNSS"}
+_ACRONYMS = {"imu": "IMU", "gnss": "GNSS", "optical_flow": "optical flow"}
 _NAVIGATION = {
     "truth": "the truth: what sensors read reaches no loop",
     "estimate": "its own estimate, a complementary filter of what the sensors read",

@@ -143,6 +143,15 @@ LIMITS: tuple[tuple[Callable[[Scenario], bool], str], ...] = (
         "The range finder sees flat ground through a thin beam; obstacles are not in its way.",
     ),
     (
+        lambda s: bool(table(s, "sensors", "optical_flow")),
+        "The optical flow camera sees level ground of the same texture everywhere; obstacles and the vehicle's shadow "
+        "are not in its way.",
+    ),
+    (
+        lambda s: bool(table(s, "sensors", "odometry")),
+        "Odometry errs by noise and a random walk; it closes no loops, and sees the same everywhere.",
+    ),
+    (
         lambda s: bool(table(s, "sensors", "lidar")),
         "The LiDAR measures the geometric distance with Gaussian noise, and loses returns independently of each other. "
         "Reflectivity, beam width, multipath, rain and fog are not modelled.",

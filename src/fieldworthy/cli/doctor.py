@@ -14,6 +14,7 @@ import click
 
 EXTRAS = {
     "log": ("mcap", "rosbags"), "symbols": ("casadi",), "wind": ("xarray", "netCDF4"), "sensors": ("pygeomag",),
+    "link": ("fastcrc", "pymavlink", "serial"),
 }  # fmt: skip
 """Optional extras and the modules that they bring."""
 

@@ -1,0 +1,1 @@
+"""Autopilots of others in the loop: PX4 and ArduPilot, in lockstep and in real time."""

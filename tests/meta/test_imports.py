@@ -18,7 +18,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("guidance", "arms"),
     ("world",),
     ("scenario",),
-    ("trials", "links", "gap", "learn", "view", "verify"),
+    ("links",),
+    ("trials", "gap", "learn", "view", "verify"),
     ("cli",),
 )
 """Lowest first. A module imports from its own package and from lower layers, never from a neighbour in its layer."""

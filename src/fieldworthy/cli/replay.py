@@ -56,7 +56,12 @@ def command(run: Path, trial: int, record: bool, out: Path | None, as_json: bool
                 folder.mkdir(parents=True)
             except OSError as error:
                 raise FieldworthyError(f"--out {folder}: cannot be made ({error.strerror})") from error
-        recording = fly_recorded(again.scenario, trial, again.facts)
+        if "pilot" in again.facts:
+            from fieldworthy.trials.piloted_again import record_again
+
+            recording = record_again(run, again.scenario, again.facts, trial)
+        else:
+            recording = fly_recorded(again.scenario, trial, again.facts)
         answer["recordings"] = [str(path) for path in write_recording(recording, folder)]
     if as_json:
         click.echo(json.dumps(answer))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -46,10 +47,39 @@ def with_options(trials_help: str) -> Callable[[Callable[..., Any]], Callable[..
     return add
 
 
+pilot_options = [
+    click.option("--pilot", type=click.Choice(["px4", "ardupilot"]),
+                 help="Let a real autopilot fly every trial: --binary says which."),
+    click.option("--binary", type=click.Path(path_type=Path), metavar="PATH",
+                 help="Of the autopilot: build/px4_sitl_default/bin/px4, arducopter, arduplane or ardurover."),
+    click.option("--defaults", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
+                 help="Parameter file of ArduPilot; may be given again."),
+    click.option("--param", "parameters", multiple=True, metavar="NAME=VALUE",
+                 help="Parameter of the autopilot; may be given again."),
+    click.option("--airframe", default="", metavar="NAME", help="PX4_SIM_MODEL; default: the vehicle's usual one."),
+    click.option("--jobs", type=click.IntRange(1, 64), metavar="N",
+                 help="Autopilots side by side; default: one a core."),
+]  # fmt: skip
+
+
+def _piloting(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(pilot_options):
+        function = option(function)
+    return function
+
+
 @click.command("run")
 @with_options("How many trials; default: the scenario's.")
+@_piloting
 def command(
-    scenario: str, trials: int | None, seed: int | None, settings: tuple[str, ...], out: Path | None, as_json: bool
+    scenario: str,
+    trials: int | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    pilot: str | None,
+    **piloting: Any,
 ) -> None:
     """Fly SCENARIO (a built-in name or a TOML file) and write its report.
 
@@ -66,13 +96,22 @@ def command(
 
     notes: list[str] = []
     loaded = load(scenario, overrides(trials, seed, settings), notes=notes)
+    who = _pilot(pilot, piloting)
     notes_to_stderr([*notes, *map_notes(loaded)])
     folder = out or default_folder(loaded.name)
     summary: dict[str, Any] = {}
     try:
         with new_folder(folder) as part:
             with watching(loaded.name) as progress:
-                result = fly(loaded, progress=progress)
+                if who is None:
+                    result = fly(loaded, progress=progress)
+                else:
+                    from fieldworthy.trials.piloted import fly_piloted
+
+                    logs = part / "autopilot"
+                    logs.mkdir()
+                    jobs = piloting["jobs"] or os.cpu_count() or 1
+                    result = fly_piloted(loaded, who, progress=progress, jobs=jobs, logs=logs)
             summary = result.summary()
             if len(result.trial):
                 fill(part, result, folder, command_line())
@@ -94,6 +133,35 @@ def command(
         some = 0 < len(result.trial) < result.asked
         stderr().print(stop_sentence(result.stopped_by, kept, some), markup=False, soft_wrap=True)
         sys.exit(130 if result.stopped_by == "Ctrl-C" else 2)
+
+
+def _pilot(kind: str | None, given: dict[str, Any]) -> Any:
+    """The autopilot that flies, or None for the scenario's own controller."""
+    if kind is None:
+        names = {"binary": "--binary", "defaults": "--defaults", "parameters": "--param", "airframe": "--airframe",
+                 "jobs": "--jobs"}  # fmt: skip
+        alone = [option for name, option in names.items() if given[name]]
+        if alone:
+            raise click.UsageError(f"{alone[0]} goes with --pilot px4 or --pilot ardupilot only")
+        return None
+    if given["binary"] is None:
+        usual = "BUILD/bin/px4" if kind == "px4" else "arducopter"
+        raise click.UsageError(f"--pilot {kind} needs the autopilot's program; valid: --binary {usual}")
+    from fieldworthy.trials.pilot import Pilot
+
+    parameters = dict(_parameter(text) for text in given["parameters"])
+    defaults = tuple(path.resolve() for path in given["defaults"])
+    return Pilot(kind, given["binary"].resolve(), parameters, defaults, given["airframe"])  # type: ignore[arg-type]
+
+
+def _parameter(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    try:
+        if name and equals:
+            return name, float(value)
+    except ValueError:
+        pass
+    raise click.BadParameter(f"--param {text}: not a parameter; valid: NAME=NUMBER, such as MPC_XY_CRUISE=5")
 
 
 def _show(summary: dict[str, Any], as_json: bool) -> None:

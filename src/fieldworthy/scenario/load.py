@@ -95,12 +95,18 @@ def set_value(scenario: Scenario, path: str, value: Any, notes: list[str] | None
 
     notes: as in `load`.
     """
+    return set_values(scenario, {path: value}, notes)
+
+
+def set_values(scenario: Scenario, values: Mapping[str, Any], notes: list[str] | None = None) -> Scenario:
+    """The scenario with several values replaced, by path; what they become together is checked."""
     folder, data = pathlib.Path(scenario.source_path).parent, to_data(scenario)
     report = Report(Places(scenario.source_path))
-    keys = parse_path(path)
-    if not keys:
-        raise ScenarioError(Problem(path, "not a path", "keys with dots between, such as sensors.lidar.noise_m"))
-    put(data, keys, copy.deepcopy(_as_lists(value)), f"{path} = {value!r}", folder, report, here=_here(folder))
+    for path, value in values.items():
+        keys = parse_path(path)
+        if not keys:
+            raise ScenarioError(Problem(path, "not a path", "keys with dots between, such as sensors.lidar.noise_m"))
+        put(data, keys, copy.deepcopy(_as_lists(value)), f"{path} = {value!r}", folder, report, here=_here(folder))
     changed = _resolve(data, folder, pathlib.Path(scenario.source_path), report)
     if notes is not None:
         notes.extend(notes_on_draws(report))

@@ -17,12 +17,15 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.flight_metrics import Place, crash_words, flight_metrics
 from fieldworthy.trials.interrupt import stop_wanted
 from fieldworthy.trials.reasons import reason
-from fieldworthy.trials.result import Result
+from fieldworthy.trials.result import OUTCOME_NAMES, Result
 from fieldworthy.world import OUTCOMES, Frame, State, World, compact, start, step
 from fieldworthy.world.walk import frame_of
 
 BATCH = 1000
 """Trials flown side by side; more are flown batch after batch, which bounds the memory."""
+
+NAMES = ("running", *OUTCOME_NAMES)
+"""Outcomes by their codes: those of `course.OUTCOMES`, and what only a real autopilot makes of a trial."""
 
 THIN_BELOW = 0.75
 """Lanes are compacted when fewer than this share still fly."""
@@ -52,29 +55,29 @@ def fly(
     count = scenario.trials if trials is None else trials
     numbers = list(range(count)) if isinstance(count, int) else list(count)
     began = time.perf_counter()
-    flights: list[_Flight] = []
+    flights: list[Flight] = []
     stopped = ""
     done = {name: 0 for name in OUTCOMES[1:]}
     with stop_wanted() as wanted, flushed():
         for first in range(0, max(len(numbers), 1), BATCH):
             batch = numbers[first : first + BATCH]
 
-            def report(flight: _Flight, first: int = first, size: int = len(batch), before: Any = done) -> None:
+            def report(flight: Flight, first: int = first, size: int = len(batch), before: Any = done) -> None:
                 if progress is not None:
                     counts = {name: before[name] + n for name, n in flight.counts().items()}
                     share = (first + size * flight.share()) / len(numbers)
                     progress(Progress(sum(counts.values()), len(numbers), counts, share))
 
-            flight = _Flight(build(scenario, batch))
+            flight = Flight(build(scenario, batch))
             flights.append(flight)
             stopped = flight.fly(report, wanted)
             if stopped:
                 break
             done = {name: done[name] + n for name, n in flight.counts().items()}
-    return _result(scenario, len(numbers), flights, stopped, time.perf_counter() - began)
+    return result_of(scenario, len(numbers), flights, stopped, time.perf_counter() - began)
 
 
-class _Flight:
+class Flight:
     """One batch in the air and what has been seen of it. Arrays have one entry a row of the world."""
 
     def __init__(self, built: Built) -> None:
@@ -87,10 +90,14 @@ class _Flight:
         self.length = np.zeros(rows, np.int32)
         self.complete = np.zeros(rows, np.bool_)
         """Rows whose last sample, where they came to rest, has been taken."""
+        self.told: dict[int, str] = {}
+        """Endings in a sentence that are known already, by row."""
+        self.every_ticks = built.world.timing.control
+        """Between samples."""
         self.frames: list[Frame] = []
         self.rays = 0
 
-    def fly(self, report: Callable[[_Flight], None], stop_wanted: Callable[[], bool]) -> str:
+    def fly(self, report: Callable[[Flight], None], stop_wanted: Callable[[], bool]) -> str:
         """Until every lane has ended; returns why it stopped early, or nothing."""
         world = self.built.world
         try:
@@ -140,23 +147,23 @@ class _Flight:
         self.complete[open_rows] = self.outcome[open_rows] > 0
 
 
-def _result(scenario: Scenario, asked: int, flights: list[_Flight], stopped: str, wall_s: float) -> Result:
+def result_of(scenario: Scenario, asked: int, flights: list[Flight], stopped: str, wall_s: float) -> Result:
     """All finished rows of all batches, in the order of their trials."""
     longest = max((int(flight.length[flight.outcome > 0].max(initial=0)) for flight in flights), default=0)
     dt = scenario.dt_s
     worlds = [flight.built.world for flight in flights]
     rows = [np.flatnonzero(flight.outcome > 0) for flight in flights]
 
-    def joined(pick: Callable[[_Flight], Any], dtype: Any) -> NDArray[Any]:
+    def joined(pick: Callable[[Flight], Any], dtype: Any) -> NDArray[Any]:
         parts = [np.asarray(pick(flight))[row] for flight, row in zip(flights, rows, strict=True)]
         return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
 
     time_s = joined(lambda f: f.end_tick, np.float64) * dt
-    every = worlds[0].timing.control * dt if worlds else 0.0
+    every = flights[0].every_ticks * dt if flights else 0.0
     parts = [_tracks(flight, row, longest) for flight, row in zip(flights, rows, strict=True)]
     tracks = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
     length = joined(lambda f: f.length, np.int32)
-    outcome = np.array([OUTCOMES[code] for code in joined(lambda f: f.outcome, np.int64)], dtype=np.str_)
+    outcome = np.array([NAMES[code] for code in joined(lambda f: f.outcome, np.int64)], dtype=np.str_)
     t_s = np.arange(longest, dtype=np.float64) * every
     flies = scenario.vehicle.kind == "aircraft" and bool(tracks)
     flown = sum(float(np.sum(f.end_tick[f.outcome > 0])) * dt for f in flights)
@@ -194,11 +201,11 @@ def _places(scenario: Scenario) -> list[Place]:
     return [Place(t.north_m, t.east_m, t.up_m or 0.0, t.radius_m, t.hold_s or 0.0) for t in targets]
 
 
-def _drawn(name: str) -> Callable[[_Flight], NDArray[np.float64]]:
+def _drawn(name: str) -> Callable[[Flight], NDArray[np.float64]]:
     return lambda flight: flight.built.drawn[name]
 
 
-def _tracks(flight: _Flight, rows: NDArray[np.intp], longest: int) -> dict[str, NDArray[Any]]:
+def _tracks(flight: Flight, rows: NDArray[np.intp], longest: int) -> dict[str, NDArray[Any]]:
     """Samples of the given rows, (rows, longest) by name; NaN, or 0 for whole numbers, past a row's own end."""
     if not flight.frames:
         return {}
@@ -220,8 +227,10 @@ def _tracks(flight: _Flight, rows: NDArray[np.intp], longest: int) -> dict[str, 
     return tracks
 
 
-def _why(scenario: Scenario, flight: _Flight, row: int) -> str:
+def _why(scenario: Scenario, flight: Flight, row: int) -> str:
     """The outcome of a row in a sentence, from where it came to rest."""
+    if row in flight.told:
+        return flight.told[row]
     frame = flight.frames[min(flight.length[row], len(flight.frames)) - 1]
     end_tick = int(flight.end_tick[row])
     return reason(scenario, flight.built.world, frame, row, OUTCOMES[flight.outcome[row]], end_tick)

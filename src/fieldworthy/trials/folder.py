@@ -61,6 +61,40 @@ def write_run(folder: Path, result: Result, command: str) -> None:
         **{"t_s": result.t_s, "length": result.length, "trial": result.trial, **result.tracks},  # type: ignore[arg-type]
     )
     _write_layouts(folder / "layouts.json", result.layouts)
+    if result.pilot:
+        write_commands(folder, result)
+
+
+def write_commands(folder: Path, result: Result) -> None:
+    """What a real autopilot commanded and said: commands.npz, an array a trial, and autopilot.json."""
+    given = {f"trial_{k}": commands for k, commands in zip(result.trial.tolist(), result.commands, strict=True)}
+    np.savez_compressed(folder / "commands.npz", **given)  # type: ignore[arg-type]
+    said = {
+        str(k): [{"t_s": round(t_s, 3), "severity": severity, "text": text} for t_s, severity, text in texts]
+        for k, texts in zip(result.trial.tolist(), result.texts, strict=True)
+    }
+    ends = zip(result.outcome.tolist(), result.why, strict=True)
+    trials = {
+        k: {"outcome": outcome, "why": why, "texts": texts}
+        for (k, texts), (outcome, why) in zip(said.items(), ends, strict=True)
+    }
+    write_json(folder / "autopilot.json", {"pilot": result.pilot, "trials": trials})
+
+
+def read_commands(folder: Path, trial: int) -> tuple[NDArray[np.float64], str, str]:
+    """What the autopilot commanded in a trial of a run, and how the trial ended: its outcome, and in a sentence.
+
+    Raises: FieldworthyError where it is not there.
+    """
+    try:
+        with np.load(folder / "commands.npz") as given:
+            commands = given[f"trial_{trial}"]
+        end = json.loads((folder / "autopilot.json").read_text(encoding="utf-8"))["trials"][str(trial)]
+        return commands, str(end["outcome"]), str(end["why"])
+    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise FieldworthyError(
+            f"{folder}: commands.npz and autopilot.json do not have trial {trial} whole ({error})"
+        ) from None
 
 
 def write_json(path: Path, data: Any) -> None:
@@ -93,6 +127,7 @@ def provenance(result: Result, command: str) -> dict[str, Any]:
         "scenario_sha256": hashlib.sha256(to_toml(scenario).encode()).hexdigest(),
         "scenario_folder": str(Path(scenario.source_path).parent),
         **inputs.provenance(inputs.inputs_of(scenario)),
+        **({"pilot": result.pilot} if result.pilot else {}),
     }
 
 

@@ -7,7 +7,7 @@ the same rays, so that recording changes nothing of what it records.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,24 @@ def record(
     if end_tick == state.tick:
         look_around()
     outcome = OUTCOMES[int(np.asarray(state.standing.outcome)[0])]
+    why = reason(scenario, world, frames[-1], 0, outcome, end_tick)
+    return recording_of(scenario, world, trial, facts, frames, said, clouds, outcome=outcome, why=why)
+
+
+def recording_of(
+    scenario: Scenario,
+    world: World,
+    trial: int,
+    facts: dict[str, Any],
+    frames: list[Frame],
+    said: list[Said],
+    clouds: Sequence[Cloud] = (),
+    *,
+    outcome: str,
+    why: str,
+) -> Recording:
+    """What was kept of one trial as the recording that files are written from. frames: of its lane alone."""
+    flies, lidar = scenario.vehicle.kind == "aircraft", scenario.sensors.lidar
     targets = [(t.north_m, t.east_m, t.radius_m) for t in (*scenario.waypoints, scenario.goal)]
     reference = scenario.reference
     return Recording(
@@ -73,7 +91,7 @@ def record(
         seed=scenario.seed,
         provenance={key: str(value) for key, value in facts.items() if key != "scenario_folder"},
         outcome=outcome,
-        why=reason(scenario, world, frames[-1], 0, outcome, end_tick),
+        why=why,
         **(_flown(frames) if flies else _sailed(frames)),
         flight=_flight(scenario, frames, said) if flies else None,
         sensors=_heard(frames),

@@ -16,6 +16,7 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.campaign import fly
 from fieldworthy.trials.folder import read_run, versions
 from fieldworthy.trials.inputs import changed
+from fieldworthy.trials.piloted_again import result_again
 from fieldworthy.trials.result import Result
 
 
@@ -48,7 +49,7 @@ def replay(folder: Path, trial: int) -> Replay:
     if not len(found):
         raise FieldworthyError(f"{folder}: trial {trial} is not in this run; {_known(tracks['trial'])}")
     row = int(found[0])
-    result = fly(scenario, [trial])
+    result = fly(scenario, [trial]) if "pilot" not in facts else result_again(folder, scenario, facts, trial)
     if result.stopped_by:
         raise FieldworthyError(f"trial {trial} was stopped by {result.stopped_by}")
     return Replay(scenario, trial, result, tuple(_compare(tracks, row, result, facts)), facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 from fieldworthy.environment.shapes import Layout
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.statistics import wilson_interval
+from fieldworthy.world import OUTCOMES
 
-OUTCOME_NAMES = ("goal", "collision", "timeout", "left area", "non-finite")
+LINK_LOST, GAVE_UP, STOPPED = "link lost", "gave up", "stopped"
+"""How a trial that a real autopilot flies may also end: it is gone; it will not fly on; somebody stopped all."""
+
+OUTCOME_NAMES = ("goal", "collision", "timeout", "left area", "non-finite", LINK_LOST, GAVE_UP)
+"""Of finished trials; the last two only with a real autopilot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +57,12 @@ class Result:
     wall_s: float
     sim_s: float
     rays: int
+    commands: tuple[NDArray[np.float64], ...] = ()
+    """Of a campaign that a real autopilot flew: all of its commands, (exchanges, numbers of a command) a trial."""
+    texts: tuple[tuple[tuple[float, int, str], ...], ...] = ()
+    """Of such a campaign: what the autopilot said in each trial, (simulated time, severity, text)."""
+    pilot: dict[str, Any] = field(default_factory=dict)
+    """Of such a campaign: facts of the autopilot, as plain data."""
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{name} {n}" for name, n in Counter(self.outcome.tolist()).most_common())
@@ -81,7 +92,7 @@ class Result:
                 "ci95": [round(x, 6) for x in wilson_interval(count["goal"], len(self.trial))] if some else None,
             },
             "collisions": count["collision"],
-            "outcomes": {name: count[name] for name in OUTCOME_NAMES},
+            "outcomes": {name: count[name] for name in OUTCOME_NAMES if count[name] or name in OUTCOMES},
             "time_s": {
                 "mean": round(float(reached.mean()), 4) if len(reached) else None,
                 "min": round(float(reached.min()), 4) if len(reached) else None,

@@ -47,15 +47,17 @@ class Alone:
         floats, words = self._state.numbers(state)
         seen, _ = self._sights.numbers(begun.sights)
         self._floats, self._words = engine.floats(np.concatenate([floats, seen])), engine.integers(words)
+        self._begun = self._floats, self._words
         self._lasting = _lasting(engine, self._constants, constants)
         self._kernel = frozen(self._moved)
         self.place = {name: self._state.floats + i for i, name in enumerate(_sight_names(begun.sights))}
         """Where each number of `numbers` lies: `up_m`, `rotor_0_rad_s`, `imu.rate_x_rad_s`, `gnss.stamp_s`."""
         self._seen = tuple(begun.sights.seen)
+        self._told = {device: tuple(values) for device, values in begun.sights.heard.items()}
         self._read()
 
     def move(self, command: Sequence[float], ticks: int) -> None:
-        """Go on for `ticks` ticks under one command, its numbers in the order of `names`; nothing moves after the end."""
+        """Go on for `ticks` ticks under one command, in the order of `names`; nothing moves after the end."""
         world, engine = self.world, self.world.engine
         given, tables = engine.floats(command), solid(world)
         stop, most = self.tick + ticks, max(1, round(longest_move_s(world) / world.timing.dt_s))
@@ -68,6 +70,12 @@ class Alone:
             )  # fmt: skip
             self.tick += now
         self.command = command
+        self._read()
+
+    def rewind(self) -> None:
+        """Back to tick 0, as if nothing had been; what has been compiled stays."""
+        self.tick, self.command = 0, (0.0,) * len(self.names)
+        self._floats, self._words = self._begun
         self._read()
 
     @property
@@ -93,6 +101,16 @@ class Alone:
     def value(self, name: str) -> float:
         """A number that is seen of the vehicle or has arrived from its devices (`place` has all names)."""
         return self.numbers[self.place[name]]
+
+    def heard(self) -> dict[str, dict[str, float]]:
+        """Each device's newest reading that has arrived, by device and name; without devices not heard so far."""
+        found: dict[str, dict[str, float]] = {}
+        for device, names in self._told.items():
+            stamp = self.value(f"{device}.stamp_s")
+            # Before anything arrives a stamp lies before all time, but for the inertial unit: it has nothing at tick 0.
+            if stamp >= -1e5 and self.tick > 0:
+                found[device] = {name: self.value(f"{device}.{name}") for name in names}
+        return found
 
     def frame(self, command: Sequence[float]) -> Frame:
         """What records see at this tick, where `command` is given, by the names of the run folder."""

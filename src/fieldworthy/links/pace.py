@@ -1,0 +1,107 @@
+"""Simulated time held to the wall clock, and how well that went.
+
+Limits: the operating system decides when a sleeper wakes: the last part of each wait is spent awake (`SPIN_S`), and a
+busy machine is late all the same, which the report tells.
+Verified by: tests/verification/test_pace.py
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+SPIN_S = 2e-4
+"""Waits end awake: a sleep of Linux, macOS or Windows may take this much longer than asked for."""
+
+OVERRUN_S = 1e-3
+"""A tick later than this after its time is an overrun."""
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late ticks were, against the wall clock."""
+
+    ticks: int
+    overruns: int
+    """Later than OVERRUN_S."""
+    worst_s: float
+    p999_s: float
+    """Which 99.9 % of the ticks were not later than."""
+    slipped_s: float
+    """By how much the clock was set back where we could not keep up."""
+
+    def sentence(self) -> str:
+        """For a report."""
+        share = 100.0 * (1.0 - self.overruns / max(self.ticks, 1))
+        kept = f"{share:.2f} % of {self.ticks} ticks within {OVERRUN_S * 1e3:g} ms of their time"
+        tail = f"; 99.9 % within {self.p999_s * 1e3:.2f} ms, worst {self.worst_s * 1e3:.2f} ms"
+        slipped = f"; {self.slipped_s:.2f} s behind the wall clock in the end" if self.slipped_s > 0.0 else ""
+        return kept + tail + slipped
+
+
+class Pace:
+    """Waits until simulated time is due. speed: simulated over wall time; None: as fast as it goes."""
+
+    CATCH_UP_S = 0.1
+    """Lateness that is made up for by going faster; beyond it the clock is set back, so that a pause is a pause."""
+
+    def __init__(
+        self,
+        speed: float | None,
+        clock: Callable[[], float] = time.perf_counter,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.speed, self._clock, self._sleep = speed, clock, sleep
+        self._zero: float | None = None
+        self._late: list[float] = []
+        self._slipped = 0.0
+
+    def wait(self, t_s: float) -> None:
+        """Return when simulated time `t_s` is due, at once where it is over."""
+        if self.speed is None:
+            return
+        now = self._clock()
+        if self._zero is None:
+            self._zero = now - t_s / self.speed
+        due = self._zero + t_s / self.speed
+        if due - now > SPIN_S:
+            self._sleep(due - now - SPIN_S)
+        now = self._clock()
+        while now < due:
+            now = self._clock()
+        late = now - due
+        self._late.append(late)
+        if late > self.CATCH_UP_S:
+            self._zero += late
+            self._slipped += late
+
+    def lateness(self) -> Lateness:
+        """Of all ticks so far."""
+        late = np.array(self._late or [0.0])
+        return Lateness(
+            ticks=len(self._late),
+            overruns=int(np.sum(late > OVERRUN_S)),
+            worst_s=float(late.max()),
+            p999_s=float(np.quantile(late, 0.999)),
+            slipped_s=self._slipped,
+        )
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """No garbage collection in here: one takes tens of milliseconds with all that is loaded."""
+    gc.collect()
+    gc.freeze()
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+        gc.unfreeze()

@@ -1,0 +1,74 @@
+"""The vehicle of a scenario as an autopilot has it: bare actuators, devices read, nothing of ours between."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from fieldworthy.links.airframe import AutopilotKind
+from fieldworthy.scenario.build import Built, build
+from fieldworthy.scenario.load import set_values
+from fieldworthy.scenario.schema import Scenario
+
+USUAL_RATE_HZ: dict[AutopilotKind, float] = {"px4": 250.0, "ardupilot": 800.0}
+"""Exchanges a second: PX4's IMU_INTEG_RATE; twice the loop of ArduCopter, which refuses to arm below 1.8 times."""
+
+BOAT_RATE_HZ = 100.0
+"""Exchanges a second with ArduPilot Rover, whose loop runs at 50 Hz."""
+
+PHYSICS_HZ = 800.0
+"""Physics of what flies is stepped at least so often."""
+
+FOREVER_TICKS = 0xFFFFFFFF
+"""Longer than any flight: 49 days of 1 ms."""
+
+_NOT_TOLD: dict[AutopilotKind, tuple[str, ...]] = {
+    "px4": (),
+    "ardupilot": ("gnss", "barometer", "magnetometer", "optical_flow", "odometry"),
+}
+"""Devices that an autopilot makes up itself: computing ours would be for nothing."""
+
+
+def rate_of(kind: AutopilotKind, scenario: Scenario) -> float:
+    """Exchanges a second where nobody says otherwise."""
+    return BOAT_RATE_HZ if scenario.vehicle.kind == "boat" else USUAL_RATE_HZ[kind]
+
+
+def for_autopilot(scenario: Scenario, kind: AutopilotKind, rate_hz: float | None = None) -> Scenario:
+    """The same scenario steered from outside: 64 bits, a command an exchange, physics at PHYSICS_HZ or more.
+
+    Raises: ScenarioError where the scenario does not go with that rate.
+    """
+    rate = rate_of(kind, scenario) if rate_hz is None else rate_hz
+    control: dict[str, Any] = {"controller": "external", "rate_hz": rate}
+    values: dict[str, Any] = {"precision": "f64"}
+    if scenario.vehicle.kind == "boat":
+        values["dt_s"] = 1.0 / rate
+    else:
+        values["dt_s"] = 1.0 / (rate * max(1, math.ceil(PHYSICS_HZ / rate - 1e-9)))
+        control |= {"commands": "actuators", "navigation": "truth"}
+    values["control"] = control
+    drawn = {path: span for path, span in scenario.randomize.items() if not path.startswith("control.")}
+    if drawn != scenario.randomize:
+        values["randomize"] = drawn
+    return set_values(scenario, values)
+
+
+def build_for(scenario: Scenario, kind: AutopilotKind, trial: int, *, endless: bool = False) -> Built:
+    """The world of one trial. endless: it has no goal and no time limit, but still ends in a crash."""
+    sensors = scenario.sensors
+    unheard = {name: None for name in _NOT_TOLD[kind] if getattr(sensors, name, None) is not None}
+    if unheard:
+        scenario = msgspec.structs.replace(scenario, sensors=msgspec.structs.replace(sensors, **unheard))
+    built = build(scenario, [trial])
+    if endless:
+        world = built.world
+        world.timing = replace(world.timing, end=FOREVER_TICKS)
+        # No distance is less than NaN: no target is ever reached.
+        world.course_lanes = replace(
+            world.course_lanes, radius_m=world.engine.floats([math.nan] * len(world.course.radius_m))
+        )
+    return built

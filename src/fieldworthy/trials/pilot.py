@@ -1,0 +1,146 @@
+"""Who flies a campaign in the place of the built-in controller: a real autopilot, started anew for every trial."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.links.airframe import AutopilotKind
+from fieldworthy.links.ardupilot_json import JsonVersion
+from fieldworthy.links.autopilot_process import AutopilotCommand, ardupilot_command, px4_command
+from fieldworthy.links.ground_station import GroundStation, MissionItem
+from fieldworthy.links.mavlink_sockets import ardupilot_link, px4_link
+from fieldworthy.links.place import place_of
+from fieldworthy.links.vehicle import rate_of
+from fieldworthy.scenario.load import set_values
+from fieldworthy.scenario.schema import Scenario
+
+WARM_UP_S: dict[AutopilotKind, float] = {"px4": 12.0, "ardupilot": 50.0}
+"""Simulated time on the ground before the mission: until the estimators trust their receivers."""
+
+REACHED_SHARE = 0.5
+"""An autopilot's waypoint is done within this share of ours, so that ours is done too."""
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """A real autopilot and how it is started."""
+
+    kind: AutopilotKind
+    binary: Path
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    """Of the autopilot, by name."""
+    defaults: tuple[Path, ...] = ()
+    """Parameter files of ArduPilot."""
+    model: str = ""
+    """Airframe of PX4; empty: the usual one of the vehicle."""
+    rate_hz: float | None = None
+    version: JsonVersion = "4.5"
+    patience_s: float = 20.0
+    """Wall time that it may be silent."""
+    warm_up_s: float | None = None
+    """None: WARM_UP_S."""
+    first_instance: int = 0
+
+    @property
+    def ground_s(self) -> float:
+        """Simulated time on the ground before the mission."""
+        return WARM_UP_S[self.kind] if self.warm_up_s is None else self.warm_up_s
+
+    def command(self, scenario: Scenario, instance: int) -> AutopilotCommand:
+        """What is started for a trial.
+
+        Raises: AutopilotProcessError for a binary that is not there, or is another one.
+        """
+        vehicle = vehicle_of(scenario)
+        if self.kind == "px4":
+            model = self.model or ("none_iris" if vehicle == "copter" else "gazebo-classic_plane")
+            return px4_command(self.binary, instance, model=model, parameters=self.parameters)
+        place = place_of(scenario)
+        home = (place.lat_deg, place.lon_deg, place.elevation_m, scenario.start.heading_deg % 360.0)
+        rate = round(self.rate_hz or rate_of(self.kind, scenario))
+        return ardupilot_command(
+            self.binary, instance, vehicle=vehicle, home=home, defaults=self.defaults,
+            parameters={**_USUAL[vehicle], **self.parameters}, rate_hz=rate,
+        )  # fmt: skip
+
+    def facts(self) -> dict[str, Any]:
+        """For the provenance of a run."""
+        return {
+            "kind": self.kind,
+            "binary": str(self.binary),
+            "sha256": hashlib.sha256(self.binary.read_bytes()).hexdigest() if self.binary.is_file() else None,
+            "parameters": dict(self.parameters),
+            "defaults": [str(path) for path in self.defaults],
+            "ground_s": self.ground_s,
+        }
+
+    def station(self, scenario: Scenario, instance: int) -> GroundStation:
+        """The ground station of a trial, with the scenario's waypoints as its mission."""
+        link = px4_link(instance) if self.kind == "px4" else ardupilot_link(instance)
+        vehicle = vehicle_of(scenario)
+        return GroundStation(
+            link, self.kind, vehicle, mission_of(scenario), geodetic=place_of(scenario).geodetic,
+            arm_after_s=self.ground_s,
+        )  # fmt: skip
+
+
+_USUAL: dict[str, dict[str, float]] = {
+    "copter": {"FRAME_CLASS": 1, "FRAME_TYPE": 1},
+    "plane": {},
+    "rover": {"FRAME_CLASS": 2, "PRX1_TYPE": 2, "OA_TYPE": 1},
+}
+"""What ArduPilot must be told of the vehicles here: a quad X; a boat that looks where it goes."""
+
+
+def vehicle_of(scenario: Scenario) -> Any:
+    """The vehicle as ground stations call it."""
+    if scenario.vehicle.kind == "boat":
+        return "rover"
+    return "plane" if scenario.vehicle.values["autopilot"] == "fixed-wing" else "copter"
+
+
+def mission_of(scenario: Scenario) -> list[MissionItem]:
+    """The scenario's way as a mission: take off, the waypoints in their order, and stay at the goal."""
+    targets = (*scenario.waypoints, scenario.goal)
+    flies = scenario.vehicle.kind != "boat"
+    items = []
+    if flies:
+        items.append(MissionItem("takeoff", scenario.start.north_m, scenario.start.east_m, targets[0].up_m or 10.0))
+    for target in targets:
+        items.append(
+            MissionItem(
+                "waypoint", target.north_m, target.east_m, (target.up_m or 0.0) if flies else 0.0,
+                acceptance_radius_m=REACHED_SHARE * target.radius_m,
+                hold_s=(target.hold_s or 0.0) if target is not scenario.goal else 0.0, speed_m_s=target.speed_m_s,
+            )
+        )  # fmt: skip
+    goal = scenario.goal
+    items.append(MissionItem("loiter", goal.north_m, goal.east_m, (goal.up_m or 0.0) if flies else 0.0))
+    return items
+
+
+def delayed(scenario: Scenario, by_s: float) -> Scenario:
+    """The scenario with everything that it dates so much later: a time on the ground comes first.
+
+    Faults, gusts, outages of the receiver and the time limit keep their distance from the start of the mission.
+    """
+    values: dict[str, Any] = {"duration_s": scenario.duration_s + by_s}
+    for i, fault in enumerate(scenario.faults):
+        values[f"faults.{i}.at_s"] = fault.at_s + by_s
+        if fault.until_s is not None:
+            values[f"faults.{i}.until_s"] = fault.until_s + by_s
+    for i, gust in enumerate(scenario.air.gusts):
+        values[f"air.gusts.{i}.start_s"] = gust.start_s + by_s
+    receiver = scenario.sensors.gnss
+    for name in ("outage_start_s", "outage_end_s"):
+        if receiver is not None and name in receiver.values:
+            values[f"sensors.gnss.{name}"] = float(receiver.values[name]) + by_s
+    drawn = [path for path in scenario.randomize if path.endswith(("_start_s", "_end_s", "at_s", "until_s"))]
+    if drawn:
+        raise FieldworthyError(f"{drawn[0]}: a drawn time cannot wait for an autopilot; valid: a time, or spread_s")
+    return set_values(scenario, values)

@@ -1,0 +1,225 @@
+"""A campaign flown by a real autopilot: each trial with a new process, one mission, and the report of any campaign.
+
+Trials fly side by side in processes of their own, since an autopilot and its simulator take turns and keep one core
+busy together.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.links.autopilot_process import AutopilotProcess
+from fieldworthy.links.ground_station import GroundStation, Phase
+from fieldworthy.links.host import Flown, Host, Options, flight, ready
+from fieldworthy.links.lockstep import Log
+from fieldworthy.links.lost import LinkLost, Loss
+from fieldworthy.links.vehicle import for_autopilot
+from fieldworthy.scenario.schema import Scenario
+from fieldworthy.trials.campaign import Progress, result_of
+from fieldworthy.trials.interrupt import stop_wanted
+from fieldworthy.trials.linked import ending
+from fieldworthy.trials.pilot import Pilot, delayed
+from fieldworthy.trials.piloted_trial import Trial, as_flight, sample_ticks
+from fieldworthy.trials.result import GAVE_UP, OUTCOME_NAMES, STOPPED, Result
+
+ARRIVES_S = 60.0
+"""Wall time from the start of the process to its connection."""
+
+POLL_S = 0.02
+"""Simulated time between looks at the ground station's link."""
+
+
+def piloted(scenario: Scenario, pilot: Pilot) -> Scenario:
+    """The scenario as the autopilot flies it, which is also what the run folder keeps.
+
+    Raises: ScenarioError, FieldworthyError where that cannot be.
+    """
+    return for_autopilot(delayed(scenario, pilot.ground_s), pilot.kind, pilot.rate_hz)
+
+
+def fly_piloted(
+    scenario: Scenario,
+    pilot: Pilot,
+    trials: int | Sequence[int] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    jobs: int = 1,
+    logs: Path | None = None,
+) -> Result:
+    """Fly the given trials (how many, or their numbers; by default as many as the scenario says) with the autopilot.
+
+    jobs: trials side by side. logs: folder for what each autopilot printed.
+    Ctrl-C ends the run and keeps the trials that have finished, and so does an autopilot that cannot be started
+    (`Result.stopped_by` says so). Raises: ScenarioError, AutopilotProcessError before anything is flown.
+    """
+    count = scenario.trials if trials is None else trials
+    numbers = list(range(count)) if isinstance(count, int) else list(count)
+    changed = piloted(scenario, pilot)
+    pilot.command(changed, pilot.first_instance)
+    began, done, stopped = time.perf_counter(), [], ""
+    with stop_wanted() as wanted:
+        for trial in _each(changed, pilot, numbers, min(jobs, len(numbers)), logs, wanted):
+            if isinstance(trial, str):
+                stopped = trial
+                break
+            done.append(trial)
+            if progress is not None:
+                outcomes = {name: sum(t.outcome == name for t in done) for name in OUTCOME_NAMES}
+                progress(Progress(len(done), len(numbers), outcomes, len(done) / len(numbers)))
+        stopped = "Ctrl-C" if wanted() and not stopped else stopped
+    done.sort(key=lambda trial: numbers.index(trial.trial))
+    flights = [as_flight(changed, trial) for trial in done]
+    result = result_of(changed, len(numbers), flights, stopped, time.perf_counter() - began)
+    return replace(
+        result,
+        commands=tuple(trial.commands for trial in done),
+        texts=tuple(trial.texts for trial in done),
+        pilot=pilot.facts(),
+    )
+
+
+def _each(
+    scenario: Scenario, pilot: Pilot, numbers: list[int], jobs: int, logs: Path | None, wanted: Callable[[], bool]
+) -> Any:
+    """Each finished Trial as it comes, or a sentence on why it goes on no longer."""
+    if jobs <= 1:
+        for number in numbers:
+            try:
+                trial = fly_trial(scenario, pilot, number, pilot.first_instance, logs, wanted)
+            except FieldworthyError as error:
+                yield f"trial {number}: {error}"
+                return
+            if trial.outcome == STOPPED:
+                return
+            yield trial
+        return
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    waiting, free = list(numbers), list(range(pilot.first_instance, pilot.first_instance + jobs))
+    flying: dict[Future[Trial], tuple[int, int]] = {}
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(stop,)) as pool:
+        while waiting or flying:
+            while waiting and free and not wanted():
+                number, instance = waiting.pop(0), free.pop(0)
+                flying[pool.submit(_in_process, scenario, pilot, number, instance, logs)] = number, instance
+            if not flying:
+                return
+            over, _ = wait(flying, timeout=0.2, return_when=FIRST_COMPLETED)
+            if wanted():
+                stop.set()
+            for future in over:
+                number, instance = flying.pop(future)
+                free.append(instance)
+                try:
+                    trial = future.result()
+                except FieldworthyError as error:
+                    stop.set()
+                    yield f"trial {number}: {error}"
+                    return
+                if trial.outcome != STOPPED:
+                    yield trial
+
+
+_stop: Any = None
+"""In a process of the pool: the event that ends its trial."""
+
+
+def _begin(stop: Any) -> None:
+    import signal
+
+    global _stop
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and tells
+
+
+def _in_process(scenario: Scenario, pilot: Pilot, number: int, instance: int, logs: Path | None) -> Trial:
+    return fly_trial(scenario, pilot, number, instance, logs, _stop.is_set)
+
+
+def fly_trial(
+    scenario: Scenario, pilot: Pilot, number: int, instance: int, logs: Path | None, stopped: Callable[[], bool]
+) -> Trial:
+    """Start an autopilot, fly its mission, end it. scenario: as `piloted` makes it.
+
+    Raises: AutopilotProcessError, LinkLost when the autopilot does not start or never comes.
+    """
+    vehicle = ready(scenario, pilot.kind, number)
+    host = Host(pilot.kind, instance=instance)
+    log = Log(every=sample_ticks(scenario), with_commands=True)
+    station: GroundStation | None = None
+    log_to = logs / f"trial-{number}.log" if logs is not None else None
+    try:
+        with AutopilotProcess(pilot.command(scenario, instance), log_to=log_to) as process:
+            _await(host, process, stopped)
+            station = pilot.station(scenario, instance)
+            watch = _Watch(station)
+            options = Options(pilot.patience_s, (), pilot.version)
+            flown = flight(
+                host, vehicle, scenario, log, options=options, stopped=lambda: stopped() or watch.over,
+                beside=watch.look,
+            )  # fmt: skip
+    finally:
+        host.close()
+        if station is not None:
+            station.close()
+    return _ended(flown, scenario, number, station, stopped())
+
+
+class _Watch:
+    """Lets the ground station work, and tells when nothing more will come of a trial."""
+
+    def __init__(self, station: GroundStation) -> None:
+        self._station, self._next_s = station, 0.0
+        self.over = False
+
+    def look(self, link: Any, t_s: float) -> None:
+        """Called after every step."""
+        if t_s < self._next_s:
+            return
+        self._next_s = t_s + POLL_S
+        station = self._station
+        station.poll(t_s)
+        # What has given up in the air still has to come down: whether it does so whole is worth knowing.
+        if station.phase is Phase.FAILED and not (station.armed and station.in_air):
+            self.over = True
+
+
+def _await(host: Host, process: AutopilotProcess, stopped: Callable[[], bool]) -> None:
+    until = time.perf_counter() + ARRIVES_S
+    while not host.wait(0.2):
+        process.check()
+        if stopped():
+            return
+        if time.perf_counter() > until:
+            raise LinkLost(
+                Loss.NOBODY,
+                f"{process.command.name} has not come to {host.address} in {ARRIVES_S:g} s; its last words: "
+                f"{process.last_words(3)}",
+            )
+
+
+def _ended(flown: Flown, scenario: Scenario, number: int, station: GroundStation, stopped: bool) -> Trial:
+    outcome, why = ending(flown, scenario)
+    if outcome == STOPPED and not stopped:
+        outcome, why = GAVE_UP, station.problem or "the ground station gave up"
+    elif station.problem and outcome != "goal":
+        why = f"{why}; {station.problem}"
+    vehicle = flown.vehicle
+    return Trial(
+        trial=number,
+        outcome=outcome,
+        why=why,
+        standing=vehicle.standing,
+        frames=flown.log.frames,
+        time_s=vehicle.t_s,
+        commands=np.array(flown.log.commands).reshape(-1, len(vehicle.names)),
+        texts=tuple(station.texts),
+    )

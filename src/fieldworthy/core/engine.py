@@ -194,6 +194,26 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+class HostFloats:
+    """A few floats of the host for a kernel that is called again and again, without a new array each time.
+
+    On LLVM kernels read NumPy's own memory, which is filled anew before a call: the call before must be over (whoever
+    reads its results has waited for it). On CUDA they are copied.
+    """
+
+    def __init__(self, engine: Engine, count: int) -> None:
+        self._engine = engine
+        self._host = _aligned(np.zeros(count), engine.dtype)
+        self._array = engine.Float(self._host)
+
+    def holding(self, values: Any) -> Any:
+        """The array, with these values in it."""
+        if self._engine.device == "cuda":
+            return self._engine.floats(values)
+        self._host[:] = values
+        return self._array
+
+
 def own_copy(array: Any) -> np.ndarray[Any, Any]:
     """A NumPy array of its own memory, from a Dr.Jit array (half the time of `np.array`) or NumPy's."""
     return (array if isinstance(array, np.ndarray) else array.numpy()).copy()

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fieldworthy.core.engine import Engine
 from fieldworthy.core.struct import leaves, map_leaves
@@ -27,9 +26,9 @@ class Parcel:
     arrays; plain numbers are compiled in.
     """
 
-    def __init__(self, engine: Engine, tree: Any, *, separate: bool = False) -> None:
+    def __init__(self, engine: Engine, tree: Any, *, separate: bool = False, floats_only: bool = False) -> None:
         """separate: as if no two leaves were the same array, and every plain number were a float of its own: for
-        states, whose leaves part ways."""
+        states, whose leaves part ways. floats_only: words become floats."""
         import drjit as dr
 
         self._engine = engine
@@ -42,6 +41,7 @@ class Parcel:
                 self._places.append((_PLAIN, 0))
                 continue
             kind = _kind(engine, leaf, 1 if index is None else dr.width(leaf))
+            kind = _FLOAT if floats_only and kind == _WORD else kind
             key = (type(leaf), number if separate or index is None else int(index))
             if key not in known:
                 known[key] = (kind, len(self._first[kind]))
@@ -49,64 +49,45 @@ class Parcel:
             self._places.append(known[key])
         self._template = map_leaves(lambda leaf: leaf if getattr(leaf, "index", None) is None else 0.0, tree)
 
-    @property
-    def floats(self) -> int:
-        """How many floats there are."""
-        return len(self._first[_FLOAT])
-
-    @property
-    def words(self) -> int:
-        """How many words there are."""
-        return len(self._first[_WORD])
-
-    def numbers(self, tree: Any) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
-        """The floats and the words of a tree of this shape, on the host."""
+    def arrays(self, tree: Any) -> tuple[Any, Any, tuple[Any, ...]]:
+        """A tree of this shape as its array of floats, its array of words, and the arrays that stay by themselves."""
         found = leaves(tree)
-        floats = [float(np.asarray(found[i]).ravel()[0]) for i in self._first[_FLOAT]]
-        words = [int(np.asarray(found[i]).ravel()[0]) for i in self._first[_WORD]]
-        return np.array(floats, np.float64), np.array(words, np.uint32)
+        floats, words = ([np.asarray(found[i]).ravel()[0] for i in self._first[kind]] for kind in (_FLOAT, _WORD))
+        return self._engine.floats(floats), self._engine.integers(words), tuple(found[i] for i in self._first[_WIDE])
 
-    def wide(self, tree: Any) -> tuple[Any, ...]:
-        """The arrays of a tree that do not go into the parcel."""
-        found = leaves(tree)
-        return tuple(found[i] for i in self._first[_WIDE])
-
-    def tree(self, floats: Any, words: Any, wide: tuple[Any, ...] = (), first: tuple[int, int] = (0, 0)) -> Any:
-        """Inside a kernel: the tree again, from arrays that it lies in from place `first` (of floats, of words) on."""
+    def tree(self, floats: Any, words: Any, wide: tuple[Any, ...] = ()) -> Any:
+        """Inside a kernel: the tree again."""
         import drjit as dr
 
-        word = self._engine.UInt32
         made: dict[tuple[int, int], Any] = {}
-
-        def taken(place: tuple[int, int]) -> Any:
-            kind, number = place
-            if kind == _WIDE:
-                return wide[number]
-            source = floats if kind == _FLOAT else words
-            return dr.gather(type(source), source, word(first[kind] + number))
-
         places = iter(self._places)
 
         def leaf(plain: Any) -> Any:
-            place = next(places)
-            if place[0] == _PLAIN:
+            place = kind, number = next(places)
+            if kind == _PLAIN:
                 return plain
+            if kind == _WIDE:
+                return wide[number]
             if place not in made:
-                made[place] = taken(place)
+                source = floats if kind == _FLOAT else words
+                made[place] = dr.gather(type(source), source, self._engine.UInt32(number))
             return made[place]
 
         return map_leaves(leaf, self._template)
 
-    def put(self, tree: Any, floats: Any, words: Any, first: tuple[int, int] = (0, 0)) -> None:
-        """Inside a kernel: write a tree of this shape into arrays, in place."""
+    def put(self, tree: Any) -> tuple[Any, Any]:
+        """Inside a kernel: a tree of this shape as new arrays of floats and of words."""
         import drjit as dr
 
-        found, word = leaves(tree), self._engine.UInt32
-        for kind, target in ((_FLOAT, floats), (_WORD, words)):
+        found, made = leaves(tree), []
+        for kind, scalar_type in ((_FLOAT, self._engine.Float), (_WORD, self._engine.UInt32)):
+            target = dr.empty(scalar_type, len(self._first[kind]))
             for place, number in enumerate(self._first[kind]):
-                # One number each, no place twice: without the mode every one of them would be a kernel of its own.
-                value = type(target)(found[number])
-                dr.scatter(target, value, word(first[kind] + place), mode=dr.ReduceMode.NoConflicts)
+                # No place twice: without the mode every one of these would be a kernel of its own.
+                value = scalar_type(found[number])
+                dr.scatter(target, value, self._engine.UInt32(place), mode=dr.ReduceMode.NoConflicts)
+            made.append(target)
+        return made[0], made[1]
 
 
 def _kind(engine: Engine, leaf: Any, width: int) -> int:

@@ -6,13 +6,17 @@ mean sea level taken as heights above the ellipsoid.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from fieldworthy.core.frames import lonlat_from_ne
+from fieldworthy.core.frames import meridian_radius_m, ne_from_lonlat, prime_vertical_radius_m
 from fieldworthy.scenario.schema import Scenario
 
 USUAL_LON_DEG, USUAL_LAT_DEG = 8.545594, 47.397742
 """Of scenarios without a reference: PX4's own home, the Irchel park in Zürich."""
+
+
+_CLOSE_M = 1e-4
 
 
 @dataclass(frozen=True)
@@ -24,9 +28,20 @@ class Place:
     elevation_m: float
 
     def geodetic(self, north_m: float, east_m: float, up_m: float) -> tuple[float, float, float]:
-        """(latitude [deg], longitude [deg], height above the sea [m])."""
-        lon, lat = lonlat_from_ne(north_m, east_m, self.lon_deg, self.lat_deg)
-        return lat, lon, self.elevation_m + up_m
+        """(latitude [deg], longitude in [-180, 180) [deg], height above the sea [m]).
+
+        Equation: as `frames.lonlat_from_ne`, corrected until it is true to 0.1 mm: twice within some kilometres.
+        """
+        per_deg = math.pi / 180.0 * meridian_radius_m(self.lat_deg)
+        per_deg_lon = math.pi / 180.0 * prime_vertical_radius_m(self.lat_deg) * math.cos(math.radians(self.lat_deg))
+        lat, lon = self.lat_deg + north_m / per_deg, self.lon_deg + east_m / per_deg_lon
+        for _ in range(8):
+            north_now, east_now = ne_from_lonlat(lon, lat, self.lon_deg, self.lat_deg)
+            missing_north, missing_east = north_m - north_now, east_m - east_now
+            lat, lon = lat + missing_north / per_deg, lon + missing_east / per_deg_lon
+            if missing_north * missing_north + missing_east * missing_east < _CLOSE_M * _CLOSE_M:
+                break
+        return lat, (lon + 180.0) % 360.0 - 180.0, self.elevation_m + up_m
 
 
 def place_of(scenario: Scenario) -> Place:

@@ -154,6 +154,13 @@ def _thrust_n(p: AircraftParameters, i: int, speed_rad_s: float, axial_m_s: floa
     return float((rotor.thrust_coefficient_n_s2 * speed_rad_s - lost) * speed_rad_s)
 
 
+def catapult_speed_m_s(scenario: Scenario) -> float:
+    """At which the scenario's catapult lets its plane go."""
+    catapult = scenario.start.catapult
+    given = catapult.speed_m_s if catapult is not None else None
+    return float(scenario.vehicle.values["cruise_airspeed_m_s"]) if given is None else given  # type: ignore[arg-type]
+
+
 def level_flight(scenario: Scenario, shape: AircraftShape, p: AircraftParameters) -> Level:
     """Pitch, elevator and rotor speeds of level flight at the start's airspeed; of hover for what hovers.
 
@@ -164,7 +171,9 @@ def level_flight(scenario: Scenario, shape: AircraftShape, p: AircraftParameters
     load_kg = scenario.load.mass_kg if scenario.load is not None else 0.0
     weight = (float(p.mass_kg) + load_kg) * STANDARD_GRAVITY_M_S2
     speeds = [0.0] * len(p.rotors)
-    v, density = scenario.start.speed_m_s, _density_kg_m3(scenario, scenario.start.up_m or 0.0)
+    start = scenario.start
+    v = catapult_speed_m_s(scenario) if start.catapult is not None else start.speed_m_s
+    density = _density_kg_m3(scenario, start.up_m or 0.0)
     thin = density / SEA_LEVEL_DENSITY_KG_M3
     if values["autopilot"] != "fixed-wing":
         lift = thin * sum(p.rotors[i].thrust_coefficient_n_s2 for i in lifters)

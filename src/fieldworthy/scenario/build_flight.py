@@ -16,7 +16,7 @@ from fieldworthy.core.struct import map_leaves
 from fieldworthy.core.timing import ticks_from_rate
 from fieldworthy.core.vec import Vec3
 from fieldworthy.scenario.build_air import air_options, air_parameters, grid_of
-from fieldworthy.scenario.build_autopilot import autopilot, level_flight
+from fieldworthy.scenario.build_autopilot import autopilot, catapult_speed_m_s, level_flight
 from fieldworthy.scenario.build_devices import (
     IMU_FIXED,
     DrawnValues,
@@ -35,6 +35,7 @@ from fieldworthy.scenario.values import Values
 from fieldworthy.sensors.delivery import DeliveryParameters
 from fieldworthy.sensors.devices import imu_device, is_on
 from fieldworthy.sensors.earth_field import DEFAULT_FIELD_NED_T, declination_rad, earth_field_ned_t
+from fieldworthy.vehicles.catapult import TRIGGER_S, CatapultParameters
 from fieldworthy.vehicles.compose import EffectSwitches, Parts, compose
 from fieldworthy.vehicles.landing_gear import ground_contact
 from fieldworthy.vehicles.tether import LoadParameters, TetherParameters
@@ -88,6 +89,7 @@ def build_flight(
         imu_delay=imu_delay(scenario),
         imu_drops=is_on(imu_link.dropout),
         span_m=float(nominal.get("aero_span_m", 0.0)),
+        catapult=scenario.start.catapult is not None,
     )
     reach_side = max(math.hypot(*point) for point in nominal["outline_m"])
     parameters = FlightParameters(
@@ -106,6 +108,7 @@ def build_flight(
         reach_down_m=drawn["reach_down_m"],
         reach_side_m=reach_side,
         crash_speed_m_s=drawn["crash_speed_m_s"],
+        catapult=_catapult(scenario),
     )
     reach = values.numbers("vehicle.reach_down_m", float(nominal["reach_down_m"]))
     start = _start(scenario, plain, starts, level, reach)
@@ -188,21 +191,30 @@ def _tether(engine: Engine, scenario: Scenario, values: Values | None) -> Tether
 def _start(scenario: Scenario, plain: Any, starts: list[StartPose], level: Any, reach_down_m: Any) -> FlightStart:
     rows = len(starts)
     full = np.full
-    config = scenario.start
+    config, catapult = scenario.start, scenario.start.catapult
     flying = config.up_m is not None
-    standing = _standing_up_m(plain, reach_down_m)
+    standing = _standing_up_m(plain, reach_down_m) if catapult is None else catapult.up_m
+    leaning = math.radians(catapult.pitch_deg) if catapult is not None else 0.0
     return FlightStart(
         north_m=np.array([s.north_m for s in starts]),
         east_m=np.array([s.east_m for s in starts]),
         up_m=full(rows, config.up_m if flying else standing),
         heading_rad=np.array([s.heading_rad for s in starts]),
         airspeed_m_s=full(rows, config.speed_m_s),
-        pitch_rad=full(rows, level.pitch_rad if flying else 0.0),
+        pitch_rad=full(rows, level.pitch_rad if flying else leaning),
         flying=full(rows, 1.0 if flying else 0.0),
         rotor_speed_rad_s=tuple(full(rows, speed) for speed in level.rotor_speed_rad_s),
         elevator_rad=full(rows, level.elevator_rad if flying else 0.0),
         charge=full(rows, 1.0 if config.charge is None else config.charge),
     )
+
+
+def _catapult(scenario: Scenario) -> CatapultParameters | None:
+    config = scenario.start.catapult
+    if config is None:
+        return None
+    ticks = max(1, math.ceil(TRIGGER_S / scenario.dt_s - 1e-6))
+    return CatapultParameters(catapult_speed_m_s(scenario), config.accel_m_s2, config.throttle, float(ticks))
 
 
 def _standing_up_m(plain: Any, reach_down_m: Any) -> Any:

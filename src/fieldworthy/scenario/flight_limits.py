@@ -43,6 +43,7 @@ def check_flight(data: dict[str, Any], vehicle: CatalogEntry | None, report: Rep
     _check_targets(data, str(pilot), report)
     _check_heights(data, values, report)
     _check_start(data, str(pilot), report)
+    _check_catapult(data, values, report)
     _check_step(values, values, dt_s, ("dt_s",), report)
     _check_drawn(data, vehicle, values, dt_s, report)
     check_cables(data, values, dt_s, report)
@@ -108,11 +109,40 @@ def _check_start(data: dict[str, Any], pilot: str, report: Report) -> None:
     if pilot != "fixed-wing":
         return
     least = number(table(data, "vehicle", "set").get("airspeed_min_m_s"))
+    if "catapult" in start:
+        return
     if "up_m" not in start:
-        report.add(("start", "up_m"), "missing 'up_m': a fixed wing starts in the air here", "a height, and speed_m_s")
+        what = "missing 'up_m': a fixed wing starts in the air here, or from a catapult"
+        report.add(("start", "up_m"), what, "a height, and speed_m_s; or [start.catapult]")
     elif speed is not None and least is not None and speed < least:
         what = f"speed_m_s = {speed:g} is below the vehicle's airspeed_min_m_s = {least:g}: it would fall"
         report.add(("start", "speed_m_s"), what, f"at least {least:g}")
+
+
+def _check_catapult(data: dict[str, Any], values: dict[str, Any], report: Report) -> None:
+    """What starts from a catapult is an airplane that can fly at its speed, and that hangs on nothing."""
+    start = table(data, "start")
+    if "catapult" not in start:
+        return
+    path, catapult = ("start", "catapult"), table(data, "start", "catapult")
+    pilot, reach = values.get("autopilot"), values["reach_down_m"]
+    if pilot != "fixed-wing":
+        report.add(path, f"[start.catapult] is for a fixed wing, and this vehicle is a {pilot}", "no such table")
+        return
+    for name in ("up_m", "speed_m_s"):
+        if start.get(name):
+            what = f"{name} with a catapult: the plane rests on it at the start"
+            report.add(("start", name), what, f"{name} of [start.catapult], or no catapult")
+    for name in ("load", "tether"):
+        if name in data:
+            report.add((name,), f"a catapult launches no plane on a cable ([{name}])", "one of them")
+    up, speed, least = number(catapult.get("up_m")), number(catapult.get("speed_m_s")), values.get("airspeed_min_m_s")
+    if up is not None and 0.0 < up < reach:
+        what = f"up_m = {up:g} is lower than the vehicle's reach_down_m = {reach:g}: it would stick in the ground"
+        report.add((*path, "up_m"), what, f"at least {reach:g}")
+    if speed is not None and least is not None and 0.0 < speed < least:
+        what = f"speed_m_s = {speed:g} is below the vehicle's airspeed_min_m_s = {least:g}: it would fall"
+        report.add((*path, "speed_m_s"), what, f"at least {least:g}")
 
 
 def _check_drawn(

@@ -87,6 +87,21 @@ class Device(Strict, frozen=True, kw_only=True):
     values: dict[str, Any] = field(default_factory=dict, name="set")
 
 
+class Catapult(Strict, frozen=True, kw_only=True):
+    """A rail that an airplane starts from: it is held there at rest until its autopilot wants to fly."""
+
+    up_m: Positive = 1.5
+    """Height of the plane at rest."""
+    pitch_deg: Annotated[float, Meta(ge=0.0, le=60.0)] = 12.0
+    """Of the rail, and so of the plane on it."""
+    speed_m_s: Positive | None = None
+    """Over ground, at which the plane leaves the rail; None: its cruise airspeed."""
+    accel_m_s2: Positive = 50.0
+    """Along the rail, thrust and weight included."""
+    throttle: Annotated[float, Meta(gt=0.0, le=1.0)] = 0.5
+    """The plane is let go when its autopilot has commanded this or more for 0.3 s on end."""
+
+
 class Load(Strict, frozen=True, kw_only=True):
     """A load slung below the vehicle on a cable."""
 

@@ -23,6 +23,7 @@ TARGET_KEYS = ("up_m", "hold_s", "speed_m_s", "heading_deg", "way")
 FLIGHT_KEYS = (
     ("start", "up_m"),
     ("start", "charge"),
+    ("start", "catapult"),
     ("area", "ceiling_m"),
     ("control", "navigation"),
     ("control", "commands"),

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from fieldworthy.scenario.flight_schema import Air, Device, Effects, Fault, Load, Tether
+from fieldworthy.scenario.flight_schema import Air, Catapult, Device, Effects, Fault, Load, Tether
 from fieldworthy.scenario.obstacles import Obstacle, Scatter
 from fieldworthy.scenario.quantities import (
     ElevationDeg,
@@ -60,6 +60,8 @@ class Start(Strict, frozen=True, kw_only=True):
     """Over ground; of what flies through the air."""
     charge: Fraction | None = None
     """State of charge of its battery; None: full."""
+    catapult: Catapult | None = None
+    """An airplane starts from it, at rest; None: in the air."""
     spread_north_m: NonNegative = 0.0
     spread_east_m: NonNegative = 0.0
     spread_heading_deg: Annotated[float, Meta(ge=0, le=180)] = 0.0

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fieldworthy.core.engine import Engine, frozen
+from fieldworthy.core.engine import HostFloats, frozen
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.parcel import Parcel
 from fieldworthy.environment.primitives import Table
 from fieldworthy.world.course import RUNNING
 from fieldworthy.world.decide import command_names
 from fieldworthy.world.motion import Moving, Surroundings, move, near_masks
-from fieldworthy.world.state import Frame, Sights, World
+from fieldworthy.world.state import Frame, World
 from fieldworthy.world.walk import longest_move_s, solid, start
 
 
@@ -39,35 +39,37 @@ class Alone:
         self.tick = 0
         self.command: Sequence[float] = (0.0,) * len(self.names)
         """The last one."""
-        state = (world.vehicle_shape().tree(begun.vehicle), begun.standing)
-        constants = (world.vehicle_parameters, world.medium)
+        state = (world.vehicle_shape().tree(begun.vehicle), begun.standing, engine.counter(0))
+        lasting = (world.vehicle_parameters, world.medium, world.course_lanes, world.trial_lanes)
+        seen = (begun.standing.outcome, begun.sights)
         self._state = Parcel(engine, state, separate=True)
-        self._sights = Parcel(engine, begun.sights, separate=True)
-        self._constants = Parcel(engine, constants)
-        floats, words = self._state.numbers(state)
-        seen, _ = self._sights.numbers(begun.sights)
-        self._floats, self._words = engine.floats(np.concatenate([floats, seen])), engine.integers(words)
-        self._begun = self._floats, self._words
-        self._lasting = _lasting(engine, self._constants, constants)
+        self._lasting = Parcel(engine, lasting)
+        self._seen = Parcel(engine, seen, separate=True, floats_only=True)
+        self._fixed = self._lasting.arrays(lasting)
+        self._begun = self._now = self._state.arrays(state)[:2]
+        self._begun_seen = self._told = self._seen.arrays(seen)[0]
+        self._given = HostFloats(engine, len(self.names))
+        self._counters: dict[int, Any] = {}
         self._kernel = frozen(self._moved)
-        self.place = {name: self._state.floats + i for i, name in enumerate(_sight_names(begun.sights))}
+        self._kept = tuple(begun.sights.seen)
+        self._devices = {device: tuple(values) for device, values in begun.sights.heard.items()}
+        names = [f"{device}.{name}" for device, values in self._devices.items() for name in values]
+        known = [f"known.{name}" for name in begun.sights.known]
+        self.place = {name: i for i, name in enumerate(["outcome", *self._kept, *known, *names])}
         """Where each number of `numbers` lies: `up_m`, `rotor_0_rad_s`, `imu.rate_x_rad_s`, `gnss.stamp_s`."""
-        self._seen = tuple(begun.sights.seen)
-        self._told = {device: tuple(values) for device, values in begun.sights.heard.items()}
         self._read()
 
     def move(self, command: Sequence[float], ticks: int) -> None:
         """Go on for `ticks` ticks under one command, in the order of `names`; nothing moves after the end."""
-        world, engine = self.world, self.world.engine
-        given, tables = engine.floats(command), solid(world)
+        world = self.world
+        given, tables = self._given.holding(command), solid(world)
+        counts = tuple(world.counting(table.word_count) for table in tables)
         stop, most = self.tick + ticks, max(1, round(longest_move_s(world) / world.timing.dt_s))
         while self.tick < stop:
             now = min(stop - self.tick, most, *(period - self.tick % period for period in world.periods))
-            self._floats, self._words = self._kernel(
-                *self._lasting, tables, world.course_lanes, world.trial_lanes, world.counting(1),
-                tuple(world.counting(table.word_count) for table in tables),
-                self._floats, self._words, given, engine.integers((self.tick, now, world.timing.end)),
-            )  # fmt: skip
+            *self._now, self._told = self._kernel(
+                *self._fixed, tables, counts, world.counting(1), *self._now, given, self._counter(now)
+            )
             self.tick += now
         self.command = command
         self._read()
@@ -75,7 +77,7 @@ class Alone:
     def rewind(self) -> None:
         """Back to tick 0, as if nothing had been; what has been compiled stays."""
         self.tick, self.command = 0, (0.0,) * len(self.names)
-        self._floats, self._words = self._begun
+        self._now, self._told = self._begun, self._begun_seen
         self._read()
 
     @property
@@ -86,8 +88,8 @@ class Alone:
     @property
     def standing(self) -> dict[str, float]:
         """How far the trial has come, by the names of `course.Standing`."""
-        outcome, end_tick, target, held = np.asarray(self._words).tolist()
-        clearance, path, rest = self.numbers[self._state.floats - 3 : self._state.floats]
+        outcome, end_tick, target, held, _ = np.asarray(self._now[1]).tolist()
+        clearance, path, rest = np.asarray(self._now[0])[-3:].tolist()
         return {
             "outcome": outcome, "end_tick": end_tick, "target": target, "held": held,
             "clearance_m": clearance, "path_m": path, "path_rest_m": rest,
@@ -96,7 +98,7 @@ class Alone:
     @property
     def running(self) -> bool:
         """Whether the trial goes on."""
-        return int(np.asarray(self._words)[0]) == RUNNING
+        return self.numbers[0] == RUNNING
 
     def value(self, name: str) -> float:
         """A number that is seen of the vehicle or has arrived from its devices (`place` has all names)."""
@@ -105,7 +107,7 @@ class Alone:
     def heard(self) -> dict[str, dict[str, float]]:
         """Each device's newest reading that has arrived, by device and name; without devices not heard so far."""
         found: dict[str, dict[str, float]] = {}
-        for device, names in self._told.items():
+        for device, names in self._devices.items():
             stamp = self.value(f"{device}.stamp_s")
             # Before anything arrives a stamp lies before all time, but for the inertial unit: it has nothing at tick 0.
             if stamp >= -1e5 and self.tick > 0:
@@ -115,33 +117,37 @@ class Alone:
     def frame(self, command: Sequence[float]) -> Frame:
         """What records see at this tick, where `command` is given, by the names of the run folder."""
         standing = self.standing
-        values: dict[str, NDArray[Any]] = {name: np.array([self.value(name)]) for name in self._seen}
+        values: dict[str, NDArray[Any]] = {name: np.array([self.value(name)]) for name in self._kept}
         values.update({f"cmd_{name}": np.array([float(v)]) for name, v in zip(self.names, command, strict=True)})
         values["clearance_m"], values["mode"] = np.array([standing["clearance_m"]]), np.zeros(1, np.int8)
         if self.world.course.up_m is not None:
             values["target"] = np.array([standing["target"]], np.int16)
         return Frame(self.tick, self.t_s, np.zeros(1, np.uint32), values, None)
 
+    def _counter(self, ticks: int) -> Any:
+        if ticks not in self._counters:
+            self._counters[ticks] = self.world.engine.counter(ticks)
+        return self._counters[ticks]
+
     def _read(self) -> None:
-        self.numbers: list[float] = np.asarray(self._floats).tolist()
-        """All of the vehicle's state, and from there on what `place` names."""
+        self.numbers: list[float] = np.asarray(self._told).tolist()
+        """What `place` names, at this tick."""
 
     def _moved(
-        self, constants: Any, words: Any, wide: tuple[Any, ...], tables: tuple[Table, ...], course: Any, trials: Any,
-        lane: Any, counts: tuple[Any, ...], floats: Any, state_words: Any, given: Any, clock: Any,
-    ) -> tuple[Any, Any]:  # fmt: skip
-        """The kernel: floats and words of the state in, and out again some ticks later."""
+        self, fixed: Any, fixed_words: Any, wide: tuple[Any, ...], tables: tuple[Table, ...], counts: tuple[Any, ...],
+        lane: Any, floats: Any, words: Any, given: Any, ticks: Any,
+    ) -> tuple[Any, Any, Any]:  # fmt: skip
+        """The kernel: floats and words of the state in, and out again some ticks later with what is seen of it."""
         import drjit as dr
 
         world = self.world
         engine, hull, laws = world.engine, world.hull, world.vehicle
-        tick, ticks, end = (dr.gather(engine.UInt32, clock, engine.UInt32(i)) for i in range(3))
-        p, medium = self._constants.tree(constants, words, wide)
-        vehicle, standing = self._state.tree(floats, state_words)
+        p, medium, course, trial = self._lasting.tree(fixed, fixed_words, wide)
+        vehicle, standing, tick = self._state.tree(floats, words)
         command = laws.command(
             **{name: dr.gather(engine.Float, given, engine.UInt32(i)) for i, name in enumerate(self.names)}
         )
-        dt_s, horizon_s = world.timing.dt_s, longest_move_s(world)
+        dt_s, horizon_s, end = world.timing.dt_s, longest_move_s(world), engine.UInt32(world.timing.end)
         masks: tuple[Any, ...] = ()
         if tables:
             now_s = engine.Float(tick) * dt_s
@@ -152,21 +158,7 @@ class Alone:
                 for table, index in zip(tables, counts, strict=True)
             )
             dr.eval(masks)
-        around = Surroundings(p, medium, tables, masks, course, lane, trials, lane, end)
+        around = Surroundings(p, medium, tables, masks, course, lane, trial, lane, end)
         moved, found = move(engine, laws, hull, dt_s, around, Moving(vehicle, standing, None), command, tick, ticks)
-        new = dr.empty(engine.Float, self._state.floats + self._sights.floats)
-        new_words = dr.empty(engine.UInt32, self._state.words)
-        self._state.put((moved.vehicle, moved.standing), new, new_words)
-        self._sights.put(found, new, new_words, first=(self._state.floats, self._state.words))
-        return new, new_words
-
-
-def _lasting(engine: Engine, parcel: Parcel, tree: Any) -> tuple[Any, Any, tuple[Any, ...]]:
-    floats, words = parcel.numbers(tree)
-    return engine.floats(floats), engine.integers(words), parcel.wide(tree)
-
-
-def _sight_names(sights: Sights) -> list[str]:
-    """Names of the leaves of what is seen, known and heard, in their order; a device's are DEVICE.NAME."""
-    told = [f"{device}.{name}" for device, values in sights.heard.items() for name in values]
-    return [*sights.seen, *(f"known.{name}" for name in sights.known), *told]
+        then = self._state.put((moved.vehicle, moved.standing, tick + ticks))
+        return *then, self._seen.put((moved.standing.outcome, found))[0]

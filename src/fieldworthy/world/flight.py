@@ -11,7 +11,7 @@ from fieldworthy.control.autopilot import steer
 from fieldworthy.control.setpoint import Setpoint
 from fieldworthy.core.lanes import Scalar, minimum, select, sqrt
 from fieldworthy.core.rigid_body import rigid_body_rates
-from fieldworthy.core.struct import where
+from fieldworthy.core.struct import map_leaves, where
 from fieldworthy.core.track import Pose
 from fieldworthy.core.vec import (
     Vec3,
@@ -22,11 +22,11 @@ from fieldworthy.environment.air import AirParameters, AirSample
 from fieldworthy.sensors.imu import ImuReading
 from fieldworthy.vehicles.aircraft import (
     AircraftParameters,
-    AircraftState,
     aircraft_loads,
     aircraft_step_compensated,
     supply,
 )
+from fieldworthy.vehicles.catapult import catapult_specific_force, catapult_step
 from fieldworthy.vehicles.rotor_vibration import advance_phase_rad
 from fieldworthy.vehicles.vehicle import Clock, Vehicle
 from fieldworthy.world.flight_air import air_at, air_rate, next_turbulence
@@ -90,7 +90,7 @@ def flight_prepare(
         return state
     here = air_at(shape, state, air, clock)
     craft = with_faults(shape, p, clock)
-    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air, clock))
+    loads, rate_dot = _motion_now(shape, p, craft, state, here, air_rate(shape, state, air, clock))
     truth = truth_of(
         shape.aircraft, craft, state.motion, loads, rate_dot, here, state.current_a, state.phase_rad, clock.t_s
     )
@@ -136,6 +136,14 @@ def act(
 
     swirl = air_rate(shape, state, air, clock)
     motion, rest = aircraft_step_compensated(shape.aircraft, craft, state.motion, state.rest, driven, here, dt_s, swirl)
+    catapult = state.catapult
+    if catapult is not None and p.catapult is not None:
+        # Motors, surfaces and battery do not depend on the body's motion: on the rail they go on as in the air.
+        begun, held = state.motion.body, catapult.free < 0.5
+        body, catapult = catapult_step(p.catapult, catapult, begun, motion.body, driven.throttle, dt_s)
+        motion = replace(motion, body=body)
+        if rest is not None:
+            rest = replace(rest, body=where(held, map_leaves(lambda leaf: leaf * 0.0, rest.body), rest.body))
     phase = tuple(
         advance_phase_rad(angle, speed, dt_s)
         for angle, speed in zip(state.phase_rad, state.motion.rotor_speed_rad_s, strict=False)
@@ -161,6 +169,7 @@ def act(
         energy_j=state.energy_j + voltage * current * dt_s if state.energy_j is not None else None,
         low_s=low_s,
         dead=dead,
+        catapult=catapult,
     )
 
 
@@ -180,7 +189,7 @@ def sense(
     """
     here = air_at(shape, state, air, clock)
     craft = with_faults(shape, p, clock)
-    loads, rate_dot = _motion_now(shape, craft, state.motion, here, air_rate(shape, state, air, clock))
+    loads, rate_dot = _motion_now(shape, p, craft, state, here, air_rate(shape, state, air, clock))
     through_air = loads.air_velocity_frd_m_s
     state = replace(state, wind_ned_m_s=here.wind_ned_m_s, airspeed_m_s=sqrt(dot(through_air, through_air) + 1e-12))
     if shape.imu is not None or watches(shape):
@@ -200,10 +209,22 @@ def sense(
 
 
 def _motion_now(
-    shape: FlightShape, craft: AircraftParameters, motion: AircraftState, here: AirSample, swirl: Vec3 | None
+    shape: FlightShape,
+    p: FlightParameters,
+    craft: AircraftParameters,
+    state: FlightState,
+    here: AirSample,
+    swirl: Vec3 | None,
 ) -> tuple[Any, Vec3]:
     """What acts on the vehicle, and its angular acceleration without the rotors' spin reaction."""
+    motion = state.motion
     loads = aircraft_loads(shape.aircraft, craft, motion, here, swirl)
     force = mat3_apply(loads.ned_from_frd, loads.force_frd_n)
     rates = rigid_body_rates(motion.body, force, loads.moment_frd_n_m, craft.mass_kg, craft.inertia_kg_m2)
-    return loads, rates.rate_frd_rad_s
+    rate_dot = rates.rate_frd_rad_s
+    if state.catapult is not None and p.catapult is not None:
+        held, quat = state.catapult.free < 0.5, motion.body.quat_ned_from_frd
+        felt = catapult_specific_force(p.catapult, state.catapult, quat, here.gravity_m_s2)
+        loads = replace(loads, force_frd_n=where(held, felt * craft.mass_kg, loads.force_frd_n))
+        rate_dot = where(held, rate_dot * 0.0, rate_dot)
+    return loads, rate_dot

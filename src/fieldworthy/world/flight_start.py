@@ -16,13 +16,14 @@ from fieldworthy.core.lanes import cos, select, sin
 from fieldworthy.core.random import normals
 from fieldworthy.core.rigid_body import RigidBodyState
 from fieldworthy.core.struct import map_leaves
-from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
+from fieldworthy.core.vec import Quat, Vec3, quat_from_euler_zyx, rotate_inverse
 from fieldworthy.environment.air import AirParameters, AirSample, sample
 from fieldworthy.environment.turbulence import first, normals_needed
 from fieldworthy.sensors.imu import ImuReading
 from fieldworthy.vehicles.aerodynamics import Surfaces
 from fieldworthy.vehicles.aircraft import Actuators, AircraftState
 from fieldworthy.vehicles.battery import first_battery
+from fieldworthy.vehicles.catapult import first_catapult
 from fieldworthy.vehicles.tether import hanging_load
 from fieldworthy.vehicles.vehicle import Clock
 from fieldworthy.world.flight_sensing import first_devices, first_held, first_inertial, resting_reading
@@ -61,6 +62,7 @@ def first_flight(
             start.airspeed_m_s,
         )  # fmt: skip
         believed = complementary.estimate(belief)
+    before = _resting(zero, here, quat if shape.catapult else None)
     turbulence = None
     count = normals_needed(shape.air.turbulence)
     if count:
@@ -73,8 +75,8 @@ def first_flight(
         turbulence=turbulence,
         convection_m_s=0.0 if count else None,
         imu=imu,
-        imu_line=tuple(_resting(zero, here) for _ in range(shape.imu_delay)),
-        inertial=_resting(zero, here),
+        imu_line=tuple(map_leaves(lambda leaf: leaf, before) for _ in range(shape.imu_delay)),
+        inertial=before,
         inertial_sum=ImuReading(zero, zero),
         inertial_count=0.0,
         inertial_stamp_s=0.0,
@@ -96,12 +98,14 @@ def first_flight(
         impact_m_s=0.0,
         wind_ned_m_s=wind,
         airspeed_m_s=start.airspeed_m_s,
+        catapult=first_catapult() if shape.catapult else None,
     )
 
 
-def _resting(zero: Vec3, here: AirSample) -> ImuReading:
-    """What a unit would have said before the start: level and at rest."""
-    return ImuReading(zero, Vec3(0.0, 0.0, -here.gravity_m_s2))
+def _resting(zero: Vec3, here: AirSample, quat: Quat | None) -> ImuReading:
+    """What a unit would have said before the start: at rest, and level unless an attitude is given."""
+    force = Vec3(0.0, 0.0, -here.gravity_m_s2)
+    return ImuReading(zero, force if quat is None else rotate_inverse(quat, force))
 
 
 def _hold(shape: FlightShape, start: FlightStart) -> Any:

@@ -15,6 +15,7 @@ from fieldworthy.sensors.delivery import DeliveryOptions, DeliveryParameters, Ma
 from fieldworthy.sensors.imu import ImuMemory, ImuOptions, ImuParameters, ImuReading
 from fieldworthy.sensors.sensor_faults import SensorFaultOptions
 from fieldworthy.vehicles.aircraft import Actuators, AircraftParameters, AircraftShape, AircraftState
+from fieldworthy.vehicles.catapult import CatapultParameters, CatapultState
 
 FaultKind = Literal["rotor-loss", "surface-stuck", "cell-failure", "link-delay", "sensor"]
 
@@ -95,6 +96,8 @@ class FlightShape:
     """Whether samples of it are lost."""
     span_m: float = 0.0
     """Wing span that turbulence is averaged over; 0 without wings."""
+    catapult: bool = False
+    """It starts on the rail of a catapult."""
 
 
 @dataclass
@@ -119,6 +122,8 @@ class FlightParameters:
     reach_side_m: Scalar
     crash_speed_m_s: Scalar
     """Descent on to the ground that breaks it."""
+    catapult: CatapultParameters | None = None
+    """As `FlightShape.catapult`."""
 
 
 @dataclass
@@ -188,6 +193,8 @@ class FlightState:
     impact_m_s: Scalar
     wind_ned_m_s: Vec3
     airspeed_m_s: Scalar
+    catapult: CatapultState | None = None
+    """As `FlightShape.catapult`."""
 
 
 CRASHES = ("", "hit the ground too fast", "hit the ground on its side", "came to lie on the ground without its gear")

@@ -26,6 +26,7 @@ def watched(shape: FlightShape, p: FlightParameters, state: FlightState) -> Flig
 
     Rule: descent faster than `crash_speed_m_s` while the gear touches; lean beyond 60 deg where a side can touch; the
         middle pressed to under 0.4 of its reach. Without gear the ground itself breaks it.
+        On the rail of a catapult nothing breaks.
     Limits: level ground; a blade that touches it upright is not seen.
     """
     body = state.motion.body
@@ -37,6 +38,8 @@ def watched(shape: FlightShape, p: FlightParameters, state: FlightState) -> Flig
     crash = select(up < _PRESSED_DOWN * p.reach_down_m, 3.0, 0.0)
     crash = select(side, 2.0, crash)
     crash = select(hard, 1.0, crash)
+    if state.catapult is not None:
+        crash = select(state.catapult.free > 0.5, crash, 0.0 * crash)
     speed = sqrt(dot(body.vel_ned_m_s, body.vel_ned_m_s) + 1e-12)
     return replace(state, crash=crash, impact_m_s=select(crash > 0.5, speed, 0.0))
 

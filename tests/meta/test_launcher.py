@@ -137,11 +137,11 @@ def test_first_call_sets_up_and_later_calls_do_not(checkout: Checkout) -> None:
 
 def test_a_changed_pyproject_installs_again_in_the_same_environment(checkout: Checkout) -> None:
     checkout.run("test")
-    assert ".[log,dev]" in checkout.notes()[1]
+    assert ".[log,link,dev]" in checkout.notes()[1]
     (checkout.root / "pyproject.toml").write_text("[project]\nname = 'fieldworthy'\nversion = '2'\n")
     checkout.run("list")
     pip, check = checkout.notes()
-    assert ".[log,dev]" in pip, "what `./fw test` needs stays installed"
+    assert ".[log,link,dev]" in pip, "what `./fw test` needs stays installed"
     assert check == "check"
 
 
@@ -156,7 +156,7 @@ def test_a_failed_update_keeps_the_environment_and_is_tried_again(checkout: Chec
 
 def test_test_adds_the_development_extra_once_and_runs_in_the_checkout(checkout: Checkout) -> None:
     checkout.run("list")
-    assert ".[log]" in checkout.notes()[1]
+    assert ".[log,link]" in checkout.notes()[1]
     code, out, _ = checkout.run("test", "-k", "a or b")
     assert (code, out) == (0, f"pytest in {checkout.root.resolve()}:\n[-k]\n[a or b]\n")
     assert checkout.verbs() == ["pip", "check"]

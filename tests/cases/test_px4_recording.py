@@ -1,6 +1,6 @@
 """A real PX4's side of a take-off, played to our link step by step: what it said, and when, is what must come out.
 
-The recording is of PX4 v1.17-alpha (main of 2025-08-18) at 250 Hz with another simulator, both directions byte for byte,
+The recording is of PX4 v1.17-alpha (main of 2025-08-18) at 250 Hz with another simulator, both directions byte by byte,
 in records of `A` (autopilot) or `S` (simulator), a length of 16 bits, the bytes.
 """
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fieldworthy.core.engine import load_engine
-from fieldworthy.core.subnormal import flushed
+from fieldworthy.core.subnormal import flushed, kept
 
 SMALL = 1e-38  # normal in 32 bits; a tenth of it is not
 
@@ -37,3 +37,15 @@ def test_the_calling_thread_is_left_as_it_was() -> None:
     with pytest.raises(KeyError), flushed():
         raise KeyError
     assert least * np.float32(0.1) == before != 0.0
+
+
+def test_what_is_kept_within_is_flushed_again_after() -> None:
+    least = np.float32(SMALL)
+    with flushed():
+        with kept():
+            inside = least * np.float32(0.1)
+            assert inside != 0.0
+        after = least * np.float32(0.1)
+        flushes = after == 0.0
+    machine = load_engine("f32").floats(np.full(100_000, SMALL)) * np.float32(0.1)
+    assert flushes == (np.asarray(machine)[-1] == 0.0)

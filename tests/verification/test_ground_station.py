@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from fieldworthy.core.errors import FieldworthyError, MissingExtraError, ScenarioError
+from fieldworthy.core.subnormal import flushed
 from fieldworthy.links.ground_station import GroundStation, MissionItem, Phase, mode_name
 from fieldworthy.links.mavlink_sockets import Channel, TcpLink, UdpLink, ardupilot_link, px4_link
 
@@ -390,6 +391,14 @@ def test_a_lost_message_is_made_up_for(autopilot: str, lost: set[tuple[str, int]
     assert ground.problem == ""
     assert ground.phase is Phase.DONE
     assert [item.seq for item in flight.pilot.mission] == list(range(len(flight.pilot.mission)))
+
+
+def test_whole_numbers_reach_px4_where_small_floats_count_as_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    # PX4's integers are the bits of a float, and those of small ones are subnormal, which a vehicle's loop flushes.
+    flight = Flight("px4", parameters={"AN_INT": 7})
+    monkeypatch.setattr(flight.ground, "poll", flushed()(flight.ground.poll))
+    assert flight.run().phase is Phase.DONE
+    assert flight.pilot.parameters["AN_INT"] == (6, 7.0)
 
 
 def test_an_upload_that_nobody_answers_is_asked_again_and_given_up() -> None:

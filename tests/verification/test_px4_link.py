@@ -67,6 +67,7 @@ class Still:
         control = round(1.0 / (rate_hz * dt_s))
         self.world = SimpleNamespace(timing=SimpleNamespace(control=control, dt_s=dt_s))
         self.tick, self.end = 0, end_s / dt_s
+        self.command: tuple[float, ...] = (0.0, 0.0)
         self.moved: list[tuple[int, tuple[float, ...]]] = []
         """(tick at which, command with which) it was moved."""
 
@@ -74,7 +75,8 @@ class Still:
     t_s = property(lambda self: self.tick * self.world.timing.dt_s)
 
     def move(self, command: Sequence[float], ticks: int) -> None:
-        self.moved.append((self.tick, tuple(command)))
+        self.command = tuple(command)
+        self.moved.append((self.tick, self.command))
         self.tick += ticks
 
     def frame(self, command: Sequence[float]) -> Any:

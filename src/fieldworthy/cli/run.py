@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,8 @@ pilot_options = [
     click.option("--airframe", default="", metavar="NAME", help="PX4_SIM_MODEL; default: the vehicle's usual one."),
     click.option("--jobs", type=click.IntRange(1, 64), metavar="N",
                  help="Autopilots side by side; default: one a core."),
+    click.option("--instance", type=click.IntRange(0, 99), metavar="I",
+                 help="Number of the first autopilot, from which its ports follow; default 0."),
 ]  # fmt: skip
 
 
@@ -109,12 +112,13 @@ def command(
                     from fieldworthy.trials.piloted import fly_piloted
 
                     logs = part / "autopilot"
-                    logs.mkdir()
                     jobs = piloting["jobs"] or os.cpu_count() or 1
                     result = fly_piloted(loaded, who, progress=progress, jobs=jobs, logs=logs)
             summary = result.summary()
             if len(result.trial):
                 fill(part, result, folder, command_line())
+            else:  # what an autopilot printed that never flew makes no run folder
+                shutil.rmtree(part / "autopilot", ignore_errors=True)
     except FieldworthyError:
         if summary:  # flown, and could not be written: the figures at least are told
             _show(summary, as_json)
@@ -139,8 +143,8 @@ def _pilot(kind: str | None, given: dict[str, Any]) -> Any:
     """The autopilot that flies, or None for the scenario's own controller."""
     if kind is None:
         names = {"binary": "--binary", "defaults": "--defaults", "parameters": "--param", "airframe": "--airframe",
-                 "jobs": "--jobs"}  # fmt: skip
-        alone = [option for name, option in names.items() if given[name]]
+                 "jobs": "--jobs", "instance": "--instance"}  # fmt: skip
+        alone = [option for name, option in names.items() if given[name] not in (None, "", ())]
         if alone:
             raise click.UsageError(f"{alone[0]} goes with --pilot px4 or --pilot ardupilot only")
         return None
@@ -151,7 +155,10 @@ def _pilot(kind: str | None, given: dict[str, Any]) -> Any:
 
     parameters = dict(_parameter(text) for text in given["parameters"])
     defaults = tuple(path.resolve() for path in given["defaults"])
-    return Pilot(kind, given["binary"].resolve(), parameters, defaults, given["airframe"])  # type: ignore[arg-type]
+    return Pilot(
+        kind, given["binary"].resolve(), parameters, defaults, given["airframe"],  # type: ignore[arg-type]
+        first_instance=given["instance"] or 0,
+    )  # fmt: skip
 
 
 def _parameter(text: str) -> tuple[str, float]:

@@ -24,6 +24,20 @@ MXCSR_AT = {"linux": 28, "darwin": 4}
 @contextmanager
 def flushed() -> Iterator[None]:
     """The calling thread reckons as the workers do, and as it did before when this ends."""
+    with _reckoning(flush=True):
+        yield
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """The calling thread keeps subnormal numbers, and does as before when this ends: for numbers that are something else,
+    such as MAVLink's parameters of PX4, where a float holds the bits of an integer."""
+    with _reckoning(flush=False):
+        yield
+
+
+@contextmanager
+def _reckoning(*, flush: bool) -> Iterator[None]:
     at = MXCSR_AT.get(sys.platform)
     if at is None or platform.machine().lower() not in ("x86_64", "amd64"):
         yield
@@ -35,7 +49,8 @@ def flushed() -> Iterator[None]:
     libm.fegetenv(before)
     during = ctypes.create_string_buffer(before.raw, 64)
     mxcsr = ctypes.c_uint32.from_buffer(during, at)
-    mxcsr.value |= FLUSH_RESULTS | READ_AS_ZERO
+    bits = FLUSH_RESULTS | READ_AS_ZERO
+    mxcsr.value = mxcsr.value | bits if flush else mxcsr.value & ~bits
     libm.fesetenv(during)
     try:
         yield

@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 from fieldworthy.core.errors import FieldworthyError, Problem, ScenarioError, require_extra
 from fieldworthy.core.frames import ne_from_lonlat
+from fieldworthy.core.subnormal import kept
 from fieldworthy.links.mavlink_sockets import Channel, Link
 
 Autopilot = Literal["px4", "ardupilot"]
@@ -200,6 +201,7 @@ class GroundStation:
 
     # ------------------------------------------------------------------------------------------------ the outside
 
+    @kept()
     def poll(self, t_s: float) -> None:
         """Take what has come and go on. `t_s` is the simulated time, and never runs back."""
         self._t_s, self._wall_s = t_s, self._clock()

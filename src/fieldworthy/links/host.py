@@ -75,6 +75,12 @@ class Host:
         return f"UDP {self._ardupilot.host}:{self._ardupilot.port}"
 
     @property
+    def port(self) -> int:
+        """The port that it listens on; 0 with a line to a board."""
+        server = self._px4 or self._ardupilot
+        return server.port if server is not None else 0
+
+    @property
     def stranger(self) -> str:
         """What has come to the port that is no autopilot; empty if nothing."""
         return self._ardupilot.stranger if self._ardupilot is not None else ""

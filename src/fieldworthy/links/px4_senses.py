@@ -7,7 +7,7 @@ Source: PX4, SimulatorMavlink.cpp (which groups it takes, and that a group count
 Frames: body FRD, world NED; the scenario's reference point carries them to WGS 84.
 Limits: one unit of each kind. A reading is sent once, in the step in which it arrives. Receivers do not count
 satellites: 12 with a fix, 0 without.
-Verified by: tests/consistency/test_links.py
+Verified by: tests/verification/test_px4_link.py, tests/cases/test_px4_recording.py
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from fieldworthy.links.place import place_of
 from fieldworthy.links.vehicle import rate_of
 from fieldworthy.scenario.load import set_values
 from fieldworthy.scenario.schema import Scenario
+from fieldworthy.trials.plane_tuning import plane_parameters
 
 WARM_UP_S: dict[AutopilotKind, float] = {"px4": 12.0, "ardupilot": 50.0}
 """Simulated time on the ground before the mission: until the estimators trust their receivers."""
@@ -59,14 +61,20 @@ class Pilot:
         vehicle = vehicle_of(scenario)
         if self.kind == "px4":
             model = self.model or ("none_iris" if vehicle == "copter" else "gazebo-classic_plane")
-            return px4_command(self.binary, instance, model=model, parameters=self.parameters)
+            return px4_command(self.binary, instance, model=model, parameters=self.told(scenario))
         place = place_of(scenario)
         home = (place.lat_deg, place.lon_deg, place.elevation_m, scenario.start.heading_deg % 360.0)
         rate = round(self.rate_hz or rate_of(self.kind, scenario))
         return ardupilot_command(
             self.binary, instance, vehicle=vehicle, home=home, defaults=self.defaults,
-            parameters={**_USUAL[vehicle], **self.parameters}, rate_hz=rate,
+            parameters=self.told(scenario), rate_hz=rate,
         )  # fmt: skip
+
+    def told(self, scenario: Scenario) -> dict[str, float]:
+        """Its parameters: the usual ones of the vehicle's kind, a plane's by its file, and its own."""
+        vehicle = vehicle_of(scenario)
+        tuned = plane_parameters(self.kind, scenario) if vehicle == "plane" else {}
+        return {**_USUAL[self.kind].get(vehicle, {}), **tuned, **self.parameters}
 
     def facts(self) -> dict[str, Any]:
         """For the provenance of a run."""
@@ -85,16 +93,31 @@ class Pilot:
         vehicle = vehicle_of(scenario)
         return GroundStation(
             link, self.kind, vehicle, mission_of(scenario), geodetic=place_of(scenario).geodetic,
-            arm_after_s=self.ground_s,
+            # Before its airframe file PX4 forgets what is its own default: told again, where the airframe has another.
+            parameters=self.told(scenario) if self.kind == "px4" else None, arm_after_s=self.ground_s,
         )  # fmt: skip
 
 
-_USUAL: dict[str, dict[str, float]] = {
-    "copter": {"FRAME_CLASS": 1, "FRAME_TYPE": 1},
-    "plane": {},
-    "rover": {"FRAME_CLASS": 2, "PRX1_TYPE": 2, "OA_TYPE": 1},
+_USUAL: dict[AutopilotKind, dict[str, dict[str, float]]] = {
+    "px4": {
+        "copter": {},
+        # From a catapult, not a runway, and without waiting for the shove: the catapult waits for the motor. All of the
+        # throttle, where airframe 1030 allows 60 per cent. A mission may end in the air.
+        "plane": {"RWTO_TKOFF": 0, "FW_LAUN_DETCN_ON": 0, "FW_THR_MAX": 1.0, "MIS_TKO_LAND_REQ": 0},
+    },
+    "ardupilot": {
+        "copter": {"FRAME_CLASS": 1, "FRAME_TYPE": 1},
+        # The motor runs at once in a take-off, without waiting for a shove or a speed: the catapult waits for the motor.
+        # Pulses of the throttle as `links.airframe` reads them; plane.parm has others, and banks to 65 deg.
+        "plane": {"TKOFF_THR_MINACC": 0, "TKOFF_THR_MINSPD": 0, "SERVO3_MIN": 1100, "SERVO3_MAX": 1900,
+                  "ROLL_LIMIT_DEG": 45},  # fmt: skip
+        "rover": {"FRAME_CLASS": 2, "PRX1_TYPE": 2, "OA_TYPE": 1},
+    },
 }
-"""What ArduPilot must be told of the vehicles here: a quad X; a boat that looks where it goes."""
+"""What autopilots must be told of the vehicles here: a quad X; a plane on a catapult; a boat that looks where it goes."""
+
+TAKEOFF_UP_M, TAKEOFF_AHEAD_M = 40.0, 300.0
+"""Where a plane's take-off leads to: straight ahead, high enough to turn."""
 
 
 def vehicle_of(scenario: Scenario) -> Any:
@@ -104,13 +127,22 @@ def vehicle_of(scenario: Scenario) -> Any:
     return "plane" if scenario.vehicle.values["autopilot"] == "fixed-wing" else "copter"
 
 
+def _takeoff(scenario: Scenario, up_m: float) -> MissionItem:
+    start = scenario.start
+    if vehicle_of(scenario) != "plane":
+        return MissionItem("takeoff", start.north_m, start.east_m, up_m)
+    heading = math.radians(start.heading_deg)
+    north, east = TAKEOFF_AHEAD_M * math.cos(heading), TAKEOFF_AHEAD_M * math.sin(heading)
+    return MissionItem("takeoff", start.north_m + north, start.east_m + east, min(up_m, TAKEOFF_UP_M))
+
+
 def mission_of(scenario: Scenario) -> list[MissionItem]:
     """The scenario's way as a mission: take off, the waypoints in their order, and stay at the goal."""
     targets = (*scenario.waypoints, scenario.goal)
     flies = scenario.vehicle.kind != "boat"
     items = []
     if flies:
-        items.append(MissionItem("takeoff", scenario.start.north_m, scenario.start.east_m, targets[0].up_m or 10.0))
+        items.append(_takeoff(scenario, targets[0].up_m or 10.0))
     for target in targets:
         items.append(
             MissionItem(

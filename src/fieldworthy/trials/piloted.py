@@ -7,9 +7,12 @@ busy together.
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +32,8 @@ from fieldworthy.trials.interrupt import stop_wanted
 from fieldworthy.trials.linked import ending
 from fieldworthy.trials.pilot import Pilot, delayed
 from fieldworthy.trials.piloted_trial import Trial, as_flight, sample_ticks
-from fieldworthy.trials.result import GAVE_UP, OUTCOME_NAMES, STOPPED, Result
+from fieldworthy.trials.reasons import gone_before
+from fieldworthy.trials.result import GAVE_UP, LINK_LOST, OUTCOME_NAMES, STOPPED, Result
 
 ARRIVES_S = 60.0
 """Wall time from the start of the process to its connection."""
@@ -109,7 +113,9 @@ def _each(
         while waiting or flying:
             while waiting and free and not wanted():
                 number, instance = waiting.pop(0), free.pop(0)
-                flying[pool.submit(_in_process, scenario, pilot, number, instance, logs)] = number, instance
+                with _no_ctrl_c():  # a process that begins here is deaf to it from its first moment
+                    future = pool.submit(_in_process, scenario, pilot, number, instance, logs)
+                flying[future] = number, instance
             if not flying:
                 return
             over, _ = wait(flying, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -120,12 +126,26 @@ def _each(
                 free.append(instance)
                 try:
                     trial = future.result()
-                except FieldworthyError as error:
+                except (FieldworthyError, BrokenProcessPool) as error:
                     stop.set()
-                    yield f"trial {number}: {error}"
+                    gone = "its process has been ended from outside"
+                    yield f"trial {number}: {gone if isinstance(error, BrokenProcessPool) else error}"
                     return
                 if trial.outcome != STOPPED:
                     yield trial
+
+
+@contextmanager
+def _no_ctrl_c() -> Iterator[None]:
+    """Ctrl-C waits until this is over; processes started here do not hear it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _stop: Any = None
@@ -133,8 +153,6 @@ _stop: Any = None
 
 
 def _begin(stop: Any) -> None:
-    import signal
-
     global _stop
     _stop = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and tells
@@ -158,7 +176,8 @@ def fly_trial(
     log_to = logs / f"trial-{number}.log" if logs is not None else None
     try:
         with AutopilotProcess(pilot.command(scenario, instance), log_to=log_to) as process:
-            _await(host, process, stopped)
+            if not _came(host, process, stopped):
+                return _not_flown(vehicle, number)
             station = pilot.station(scenario, instance)
             watch = _Watch(station)
             options = Options(pilot.patience_s, (), pilot.version)
@@ -192,27 +211,38 @@ class _Watch:
             self.over = True
 
 
-def _await(host: Host, process: AutopilotProcess, stopped: Callable[[], bool]) -> None:
+def _came(host: Host, process: AutopilotProcess, stopped: Callable[[], bool]) -> bool:
+    """Wait for the autopilot; False where somebody wanted to stop before it was there."""
     until = time.perf_counter() + ARRIVES_S
     while not host.wait(0.2):
         process.check()
         if stopped():
-            return
+            return False
         if time.perf_counter() > until:
             raise LinkLost(
                 Loss.NOBODY,
                 f"{process.command.name} has not come to {host.address} in {ARRIVES_S:g} s; its last words: "
                 f"{process.last_words(3)}",
             )
+    return True
+
+
+def _not_flown(vehicle: OneTrial, number: int) -> Trial:
+    nothing = np.zeros((0, len(vehicle.names)))
+    return Trial(number, STOPPED, "stopped before its start", vehicle.standing, [], 0.0, nothing, ())
 
 
 def _ended(flown: Flown, scenario: Scenario, number: int, station: GroundStation, stopped: bool) -> Trial:
+    vehicle = flown.vehicle
     outcome, why = ending(flown, scenario)
     if outcome == STOPPED and not stopped:
-        outcome, why = GAVE_UP, station.problem or "the ground station gave up"
+        down = "; then came down whole" if station.in_air is False and station.reached is not None else ""
+        outcome, why = GAVE_UP, f"{station.problem}{down}"
     elif station.problem and outcome != "goal":
         why = f"{why}; {station.problem}"
-    vehicle = flown.vehicle
+    if outcome in (GAVE_UP, LINK_LOST):
+        last = {name: float(values[0]) for name, values in flown.log.frames[-1].values.items()}
+        why = "; ".join([why, *gone_before(scenario, number, last, vehicle.t_s)])
     return Trial(
         trial=number,
         outcome=outcome,

@@ -27,7 +27,7 @@ def reason(scenario: Scenario, world: World, frame: Frame, row: int, outcome: st
     told = _ending(world, at, row, outcome, t_s)
     if scenario.vehicle.kind != "aircraft":
         return told
-    return "; ".join([told, *_before(scenario, int(world.trials[row]), at, t_s)])
+    return "; ".join([told, *gone_before(scenario, int(world.trials[row]), at, t_s)])
 
 
 def _ending(world: World, at: dict[str, float], row: int, outcome: str, t_s: float) -> str:
@@ -64,7 +64,7 @@ def _left(world: World, at: dict[str, float]) -> str:
     return f"holding {name}, not yet for the {course.hold[target] * world.timing.dt_s:g} s asked for,"
 
 
-def _before(scenario: Scenario, trial: int, at: dict[str, float], t_s: float) -> list[str]:
+def gone_before(scenario: Scenario, trial: int, at: dict[str, float], t_s: float) -> list[str]:
     """What had broken by then, and an empty battery."""
     found = []
     numbers = fault_numbers(scenario, np.array([trial], np.uint32))

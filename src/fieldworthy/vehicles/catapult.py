@@ -67,9 +67,10 @@ def catapult_step(
     most = throttle[0]
     for other in throttle[1:]:
         most = maximum(most, other)
-    asked = select(most >= p.throttle, state.asked + 1.0, 0.0 * state.asked)
+    zero = 0.0 * most  # of the type of the lanes, where the rest may be plain numbers
+    asked = select(most >= p.throttle, state.asked + 1.0 + zero, zero)
     faster = state.speed_m_s + p.accel_m_s2 * dt_s
-    speed = select(going, minimum(faster, p.speed_m_s), state.speed_m_s)
+    speed = select(going, minimum(faster, p.speed_m_s), state.speed_m_s) + zero
     nose = rotate(body.quat_ned_from_frd, Vec3(1.0, 0.0, 0.0))
     railed = RigidBodyState(
         body.pos_ned_m + nose * (0.5 * (state.speed_m_s + speed) * dt_s),
@@ -78,7 +79,7 @@ def catapult_step(
         Vec3(0.0, 0.0, 0.0),
     )
     gone = logical_and(going, faster >= p.speed_m_s)
-    free = select(gone, 1.0 + 0.0 * state.free, state.free)
+    free = select(gone, 1.0 + zero, state.free)
     return where(held, railed, flown), CatapultState(select(going, state.asked, asked), speed, free)
 
 

@@ -1,4 +1,4 @@
-"""A plane on a catapult: held at rest, let go by its autopilot's throttle, hurled along its nose, and then in the air."""
+"""A plane on a catapult: held at rest, let go by its autopilot's throttle, hurled along its nose, then in the air."""
 
 from __future__ import annotations
 
@@ -325,7 +325,7 @@ def test_autopilots_are_told_how_the_plane_flies_level() -> None:
 
 
 def test_autopilots_are_told_the_glide() -> None:
-    """Sink without thrust: D V / (m g), with the parabolic polar of the vehicle's file (Anderson, Aircraft Performance)."""
+    """Sink without thrust: D V / (m g), with the polar of the vehicle's file."""
     values: dict[str, Any] = dict(load("plane").vehicle.values)
     density = 1.225 * (1.0 - 0.0065 * 488.0 / 288.15) ** 4.2559  # standard atmosphere
     qs = 0.5 * density * 25.0**2 * values["aero_area_m2"]

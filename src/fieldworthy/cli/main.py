@@ -23,7 +23,7 @@ COMMANDS = {
     "check": ("fieldworthy.cli.check", "Validate scenarios and the controllers they name."),
     "new": ("fieldworthy.cli.new", "Write a commented scenario to start from."),
     "verify": ("fieldworthy.cli.verify", "Every model against a law or a published number."),
-    "doctor": ("fieldworthy.cli.doctor", "What this machine offers: compiler, device, cores, versions."),
+    "doctor": ("fieldworthy.cli.doctor", "What this machine offers; with link: what is wrong with an autopilot."),
 }
 
 

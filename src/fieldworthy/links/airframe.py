@@ -106,7 +106,8 @@ def airframe_of(kind: AutopilotKind, scenario: Scenario, names: Sequence[str]) -
         if kind == "px4":
             raise FieldworthyError("boats sail with ArduPilot Rover here; valid: fieldworthy link ardupilot")
         speed, turn = float(values["speed_max_m_s"]), float(values["yaw_rate_max_rad_s"])
-        return Airframe("rover", (servo(2, "surge_m_s", speed), servo(0, "yaw_rate_rad_s", turn)), order)
+        throttle = Output(2, "surge_m_s", speed, low=-1.0)  # end points of the pulses as rover.parm has them
+        return Airframe("rover", (throttle, Output(0, "yaw_rate_rad_s", turn, low=-1.0)), order)
     flies = values["autopilot"]
     places, spins = list(values["rotor_position_m"]), list(values["rotor_spin"])
     if flies == "multirotor":

@@ -24,6 +24,9 @@ def _px4(scenario: Scenario, instance: int, rate_hz: float) -> list[str]:
         f"  PX4_SIM_MODEL={model} BUILD/bin/px4 -i {instance} -d BUILD/etc",
         f"ground stations find it on UDP 14550, offboard programs on UDP {14540 + instance}",
     ]
+    if scenario.start.catapult is not None:
+        lines.append("told by a ground station: RWTO_TKOFF 0 (a catapult, not a runway) and FW_THR_MAX 1, and")
+        lines.append("MIS_TKO_LAND_REQ 0 for missions that end in the air")
     if rate_hz > FASTEST_USUAL_HZ:
         lines.append(f"at {rate_hz:g} Hz PX4 answers only with IMU_GYRO_RATEMAX = IMU_INTEG_RATE = {rate_hz:g}")
     return lines
@@ -45,6 +48,8 @@ def _ardupilot(scenario: Scenario, instance: int, rate_hz: float) -> list[str]:
         if rate_hz < 720.0:
             most = int(rate_hz / 1.8 / 50.0) * 50
             lines.append(f"at {rate_hz:g} Hz ArduCopter arms only with SCHED_LOOP_RATE {most} or less")
+    if plane:
+        lines.append("FILE.parm being Tools/autotest/default_params/plane.parm with SERVO3_MIN 1100 and SERVO3_MAX 1900")
     if boat:
         lines.append("FILE.parm being Tools/autotest/default_params/rover.parm with FRAME_CLASS 2 (boat)")
     return lines

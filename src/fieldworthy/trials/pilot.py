@@ -107,14 +107,27 @@ _USUAL: dict[AutopilotKind, dict[str, dict[str, float]]] = {
     },
     "ardupilot": {
         "copter": {"FRAME_CLASS": 1, "FRAME_TYPE": 1},
-        # The motor runs at once in a take-off, without waiting for a shove or a speed: the catapult waits for the motor.
-        # Pulses of the throttle as `links.airframe` reads them; plane.parm has others, and banks to 65 deg.
-        "plane": {"TKOFF_THR_MINACC": 0, "TKOFF_THR_MINSPD": 0, "SERVO3_MIN": 1100, "SERVO3_MAX": 1900,
-                  "ROLL_LIMIT_DEG": 45},  # fmt: skip
-        "rover": {"FRAME_CLASS": 2, "PRX1_TYPE": 2, "OA_TYPE": 1},
+        # The motor runs at once in a take-off, without waiting for a shove or a speed: the catapult waits for it. Pulses
+        # of the throttle as `links.airframe` reads them; plane.parm has others, and banks to 65 deg.
+        "plane": {
+            "TKOFF_THR_MINACC": 0,
+            "TKOFF_THR_MINSPD": 0,
+            "SERVO3_MIN": 1100,
+            "SERVO3_MAX": 1900,
+            "ROLL_LIMIT_DEG": 45,
+        },
+        "rover": {
+            "FRAME_CLASS": 2,
+            "PRX1_TYPE": 2,
+            "OA_TYPE": 1,
+            "SERVO1_MIN": 1000,
+            "SERVO1_MAX": 2000,
+            "SERVO3_MIN": 1000,
+            "SERVO3_MAX": 2000,
+        },
     },
 }
-"""What autopilots must be told of the vehicles here: a quad X; a plane on a catapult; a boat that looks where it goes."""
+"""What autopilots are told of vehicles: a quad X, a plane on a catapult, a boat that looks where it goes."""
 
 TAKEOFF_UP_M, TAKEOFF_AHEAD_M = 40.0, 300.0
 """Where a plane's take-off leads to: straight ahead, high enough to turn."""
@@ -161,6 +174,10 @@ def delayed(scenario: Scenario, by_s: float) -> Scenario:
 
     Faults, gusts, outages of the receiver and the time limit keep their distance from the start of the mission.
     """
+    if scenario.start.up_m is not None and by_s > 0.0:
+        what = f"start.up_m = {scenario.start.up_m:g}: an autopilot boots at rest, and this vehicle starts in the air"
+        valid = "[start.catapult]" if vehicle_of(scenario) == "plane" else "no up_m: a start from the ground"
+        raise FieldworthyError(f"{what}; valid: {valid}")
     values: dict[str, Any] = {"duration_s": scenario.duration_s + by_s}
     for i, fault in enumerate(scenario.faults):
         values[f"faults.{i}.at_s"] = fault.at_s + by_s

@@ -17,6 +17,10 @@ _NAVIGATION = {
 }
 
 
+PILOTS = {"px4": "PX4", "ardupilot": "ArduPilot"}
+"""Real autopilots by their kind."""
+
+
 def flight_facts(run: RunData) -> list[tuple[str, str]]:
     """Names and values (HTML) for the table of how a run was made."""
     return [
@@ -34,6 +38,10 @@ def flight_facts(run: RunData) -> list[tuple[str, str]]:
 
 def _autopilot(run: RunData) -> str:
     control = run.table("control")
+    pilot = run.run.get("pilot")
+    if isinstance(pilot, dict):
+        waits = f"{short(pilot.get('ground_s', 0.0))}\u202fs on the ground before its mission"
+        return f"{esc(PILOTS.get(str(pilot.get('kind')), ''))}, a real one in lockstep, by the devices; {waits}"
     goes_by = _NAVIGATION[str(control.get("navigation") or "estimate")]
     if control.get("commands") == "actuators":
         return f"no autopilot: the controller commands throttles and surfaces, and reads {goes_by}"

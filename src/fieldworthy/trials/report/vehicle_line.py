@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fieldworthy.trials.report.data import RunData
+from fieldworthy.trials.report.flight_facts import PILOTS
 from fieldworthy.trials.report.text import joined, short
 
 MOST = 6
@@ -30,6 +31,9 @@ def vehicle_line(run: RunData) -> str:
         if name.startswith("vehicle.")
     ]
     told += f", with {_listed(changed)}" if changed else ""
+    pilot = run.run.get("pilot")
+    if isinstance(pilot, dict):
+        told += f". Flown by {PILOTS.get(str(pilot.get('kind')), 'a real autopilot')}"
     told += f". Drawn for each trial: {_listed(drawn)}" if drawn else ""
     return f"{told}."
 

@@ -1,7 +1,7 @@
-"""An autopilot in lockstep, without one: a stand-in for PX4 speaks its simulator API and lifts the quadrotor off.
+"""Fly a quadrotor with an autopilot in lockstep: a stand-in that speaks PX4's simulator API lifts it off.
 
-`fieldworthy link px4 quad-x500` does the same for a real PX4 (docs/autopilots.md). Needs the extra `link`.
-Run it: ./fw python examples/11_autopilot_in_lockstep.py
+You learn: what `fieldworthy link px4 quad-x500` does for a real PX4 (docs/autopilots.md). A vehicle is made ready, a
+host waits for the autopilot, and a flight takes turns with it: each step is moved, sensed, told and answered.
 """
 
 from fieldworthy.links.fake_px4 import FakePx4, armed_from

@@ -9,6 +9,7 @@ before the step is, so a flight does not depend on how fast the machine is. Para
 Environment: FLYING_PX4_DENIES=TEXT (arming, with this text), _REFUSES_MISSION=1, _SAYS=TEXT (and ends at once),
 _NEVER_COMES=1, _EXITS_AT_S=T, _SILENT_AT_S=T, _DISARMS_AT_S=T (simulated time since arming).
 Source: PX4, SimulatorMavlink.cpp, px4_custom_mode.h; MAVLink guide, "Mission Protocol".
+Long because a script that is started as a program is one file.
 """
 
 from __future__ import annotations

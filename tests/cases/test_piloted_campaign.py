@@ -87,7 +87,7 @@ def started(program: Path) -> list[int]:
 def still_there(pids: list[int], session: int | None = None) -> list[str]:
     """Command lines of those processes, of their watchdogs, and of a session's, that have not ended."""
     found = []
-    shown = subprocess.run(["ps", "-eo", "pid=,sess=,stat=,args="], capture_output=True, text=True, check=True)
+    shown = subprocess.run(["ps", "-ww", "-eo", "pid=,sess=,stat=,args="], capture_output=True, text=True, check=True)
     for line in shown.stdout.splitlines():
         pid, of, state, words = line.split(None, 3)
         watches = "fieldworthy-watchdog" in words and words.split()[-1] in map(str, pids)
@@ -269,6 +269,7 @@ def test_a_refused_mission_is_told_and_saved(px4: Make, tmp_path: Path) -> None:
     assert "first waypoint too far" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_disarming_in_the_air_is_a_crash(px4: Make) -> None:
     result = flown(px4(DISARMS_AT_S=3.0), 44, LOITERS)
     assert result.outcome.tolist() == ["collision"]
@@ -298,6 +299,7 @@ def test_one_that_dies_in_the_air_is_lost_and_the_others_fly_on(px4: Make, tmp_p
     assert still_there(started(program)) == []
 
 
+@pytest.mark.slow
 def test_one_that_falls_silent_is_lost(px4: Make) -> None:
     program = px4(SILENT_AT_S=1.0)
     result = flown(program, 46, SHORT, patience_s=0.5)
@@ -337,6 +339,7 @@ def test_one_that_ends_at_once_stops_the_run(px4: Make, capsys: pytest.CaptureFi
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_one_that_starts_no_more_leaves_what_was_flown(
     px4: Make, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -363,9 +366,7 @@ def test_a_port_that_is_taken_is_named(px4: Make, capsys: pytest.CaptureFixture[
     assert started(program) == []
 
 
-def test_wrong_programs_and_options_are_refused(
-    px4: Make, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_wrong_programs_and_options_are_refused(px4: Make, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     program, out = px4(), tmp_path / "out" / "run"
     (tmp_path / "copter").write_bytes(b"\x7fELF ArduCopter V4.7")
     (tmp_path / "copter").chmod(0o755)
@@ -485,6 +486,24 @@ def test_ctrl_c_while_the_processes_of_the_trials_begin(px4: Make, tmp_path: Pat
     assert code == 130, err
     assert "stopped by Ctrl-C: 0 of 2 trials had finished" in err
     assert "Traceback" not in err
+    assert still_there(started(program), run.process.pid) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["px4"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the process by Linux's ps")
+def test_a_trials_process_that_is_killed_stops_the_run(px4: Make, tmp_path: Path) -> None:
+    """As by a machine that runs out of memory: a sentence, and its autopilot goes with it."""
+    program = px4(SILENT_AT_S=1.0)
+    run = Running(piloted_run(program, 58, tmp_path / "run", "--jobs", "2"))
+    run.until(lambda: len(started(program)) == 2)
+    workers = [line for line in still_there([], run.process.pid) if "spawn_main" in line]
+    os.kill(int(workers[0].split()[0]), signal.SIGKILL)
+    _, err = run.process.communicate(timeout=30.0)
+    assert run.process.returncode == 2, err
+    assert "its process has been ended from outside: 0 of 2 trials had finished" in err
+    assert "Traceback" not in err
+    time.sleep(0.5)  # their watchdogs end the autopilots
     assert still_there(started(program), run.process.pid) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["px4"]
 

@@ -100,6 +100,9 @@ model = "sdp33"
 model = "px4flow"
 [sensors.odometry]
 model = "t265"
+[sensors.odometry.set]
+noise_vertical_m = 0.02
+heading_noise_deg = 0.4
 [randomize]
 "vehicle.mass_kg" = [1.9, 2.2]
 """

@@ -99,6 +99,8 @@ def test_documented_commands_exist_with_their_options() -> None:
             wrong.append(f"{page}: no command {words[0]}; there are {', '.join(sorted(known))}")
             continue
         command = group.get_command(context, words[0])
+        if isinstance(command, click.Group) and words[1:2] and not words[1].startswith("-"):
+            command = command.get_command(context, words[1])
         options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
         for word in words[1:]:
             option = word.partition("=")[0]

@@ -18,7 +18,7 @@ from fieldworthy.core.vec import Vec3, quat_from_euler_zyx
 from fieldworthy.scenario import Scenario, load, to_toml
 from fieldworthy.scenario.build import build
 from fieldworthy.trials.campaign import fly
-from fieldworthy.trials.pilot import mission_of
+from fieldworthy.trials.pilot_mission import mission_of
 from fieldworthy.trials.plane_tuning import plane_parameters
 from fieldworthy.vehicles.catapult import (
     TRIGGER_S,

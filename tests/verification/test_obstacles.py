@@ -14,9 +14,7 @@ from fieldworthy.sensors.scan import ScanArrays
 RANGE_MAX_M = 50.0
 
 
-def sweep(
-    *rays: tuple[float, float], elevation_deg: float = 0.0, yaw_deg: float = 0.0, trials: int = 1
-) -> ScanArrays:
+def sweep(*rays: tuple[float, float], elevation_deg: float = 0.0, yaw_deg: float = 0.0, trials: int = 1) -> ScanArrays:
     """One channel; rays: (azimuth in the sensor's axes [deg], range [m])."""
     azimuth = np.radians([[ray[0]] for ray in rays])
     ranges = np.array([[ray[1]] for ray in rays])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -104,15 +107,26 @@ def _several(count: int, first: int, ctx: click.Context) -> int:
         raise click.UsageError("--port and --instances do not go together; valid: --instance, ports follow from it")
     own = _without(sys.argv[1:], ("--instances", "--instance"))
     command = [sys.executable, "-m", "fieldworthy.cli.main", *own, "--instance"]
-    children = [subprocess.Popen([*command, str(first + i)]) for i in range(count)]
+    # Groups of their own: Ctrl-C reaches each of them once, through us, whoever sent it and to whom.
+    apart: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
+    children: list[subprocess.Popen[bytes]] = []
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        for child in children if os.name == "posix" else ():
+            child.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return max(child.wait() for child in children)
-    except KeyboardInterrupt:  # Ctrl-C reached the children too: they end their flights and say so
-        return max(child.wait() for child in children)
+        for i in range(count):
+            children.append(subprocess.Popen([*command, str(first + i)], **apart))
+        codes = [child.wait() for child in children]
+        return max(code if code >= 0 else 128 - code for code in codes)
     finally:
         for child in children:
             if child.poll() is None:
                 child.terminate()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _without(arguments: list[str], names: tuple[str, ...]) -> list[str]:
@@ -135,6 +149,7 @@ def _serve(given: dict[str, Any]) -> int:
     from fieldworthy.scenario import load
     from fieldworthy.trials.interrupt import stop_wanted
 
+    _make_room(given)
     line = _line(given)
     kind, paced = given["autopilot"], given["realtime"] or line is not None
     notes: list[str] = []
@@ -159,6 +174,21 @@ def _serve(given: dict[str, Any]) -> int:
         finally:
             host.close()
     return 130 if given["once"] else 0
+
+
+def _make_room(given: dict[str, Any]) -> None:
+    """The folder of the recordings: no flight should find out that there can be none."""
+    from fieldworthy.core.errors import FieldworthyError
+
+    out: Path | None = given["out"]
+    if out is None:
+        return
+    if not given["record"]:
+        raise click.UsageError("--out goes with --record")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FieldworthyError(f"--out {out}: cannot be made ({error.strerror}); valid: a folder") from error
 
 
 def _line(given: dict[str, Any]) -> Any:

@@ -68,6 +68,12 @@ def cli() -> None:
     """
 
 
+def _link_lost(error: Exception) -> bool:
+    """Whether an autopilot has gone; commands without one have not even loaded its class."""
+    links = sys.modules.get("fieldworthy.links.lost")
+    return links is not None and isinstance(error, links.LinkLost)
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Run a command; errors that the package raises on purpose become one sentence and exit code 2."""
     try:
@@ -95,7 +101,7 @@ def main(arguments: list[str] | None = None) -> Any:
         lines = str(error).splitlines() or [type(error).__name__]
         for line in lines:
             click.echo(f"error: {line}", err=True)
-        sys.exit(2)
+        sys.exit(3 if _link_lost(error) else 2)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import sys
@@ -95,6 +96,7 @@ def command(
     from fieldworthy.trials.folder import command_line, default_folder, new_folder
     from fieldworthy.trials.inputs import MOST_BYTES, inputs_of
     from fieldworthy.trials.notes import map_notes, sameness_notes
+    from fieldworthy.trials.result import LINK_LOST
     from fieldworthy.trials.save import fill
 
     notes: list[str] = []
@@ -137,6 +139,8 @@ def command(
         some = 0 < len(result.trial) < result.asked
         stderr().print(stop_sentence(result.stopped_by, kept, some), markup=False, soft_wrap=True)
         sys.exit(130 if result.stopped_by == "Ctrl-C" else 2)
+    if (result.outcome == LINK_LOST).any():
+        sys.exit(3)
 
 
 def _pilot(kind: str | None, given: dict[str, Any]) -> Any:
@@ -164,7 +168,7 @@ def _pilot(kind: str | None, given: dict[str, Any]) -> Any:
 def _parameter(text: str) -> tuple[str, float]:
     name, equals, value = text.partition("=")
     try:
-        if name and equals:
+        if name and equals and math.isfinite(float(value)):
             return name, float(value)
     except ValueError:
         pass

@@ -30,8 +30,10 @@ def flushed() -> Iterator[None]:
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """The calling thread keeps subnormal numbers, and does as before when this ends: for numbers that are something else,
-    such as MAVLink's parameters of PX4, where a float holds the bits of an integer."""
+    """The calling thread keeps subnormal numbers, and does as before when this ends.
+
+    For floats that are something else, such as MAVLink's parameters of PX4, which hold the bits of an integer.
+    """
     with _reckoning(flush=False):
         yield
 

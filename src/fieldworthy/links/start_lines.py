@@ -49,7 +49,9 @@ def _ardupilot(scenario: Scenario, instance: int, rate_hz: float) -> list[str]:
             most = int(rate_hz / 1.8 / 50.0) * 50
             lines.append(f"at {rate_hz:g} Hz ArduCopter arms only with SCHED_LOOP_RATE {most} or less")
     if plane:
-        lines.append("FILE.parm being Tools/autotest/default_params/plane.parm with SERVO3_MIN 1100 and SERVO3_MAX 1900")
+        lines.append(
+            "FILE.parm being Tools/autotest/default_params/plane.parm with SERVO3_MIN 1100 and SERVO3_MAX 1900"
+        )
     if boat:
         lines.append("FILE.parm being Tools/autotest/default_params/rover.parm with FRAME_CLASS 2 (boat)")
     return lines

@@ -25,7 +25,7 @@ PHYSICS_HZ = 800.0
 FOREVER_TICKS = 0xFFFFFFFF
 """Longer than any flight: 49 days of 1 ms."""
 
-_NOT_TOLD: dict[AutopilotKind, tuple[str, ...]] = {
+NOT_TOLD: dict[AutopilotKind, tuple[str, ...]] = {
     "px4": (),
     "ardupilot": ("gnss", "barometer", "magnetometer", "optical_flow", "odometry"),
 }
@@ -60,7 +60,7 @@ def for_autopilot(scenario: Scenario, kind: AutopilotKind, rate_hz: float | None
 def build_for(scenario: Scenario, kind: AutopilotKind, trial: int, *, endless: bool = False) -> Built:
     """The world of one trial. endless: it has no goal and no time limit, but still ends in a crash."""
     sensors = scenario.sensors
-    unheard = {name: None for name in _NOT_TOLD[kind] if getattr(sensors, name, None) is not None}
+    unheard = {name: None for name in NOT_TOLD[kind] if getattr(sensors, name, None) is not None}
     if unheard:
         scenario = msgspec.structs.replace(scenario, sensors=msgspec.structs.replace(sensors, **unheard))
     built = build(scenario, [trial])

@@ -30,10 +30,13 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.campaign import Progress, result_of
 from fieldworthy.trials.interrupt import stop_wanted
 from fieldworthy.trials.linked import ending
-from fieldworthy.trials.pilot import Pilot, delayed
+from fieldworthy.trials.pilot import Pilot
+from fieldworthy.trials.pilot_delay import delayed
+from fieldworthy.trials.pilot_faults import Switch, refuse_unheard, switches
 from fieldworthy.trials.piloted_trial import Trial, as_flight, sample_ticks
 from fieldworthy.trials.reasons import gone_before
 from fieldworthy.trials.result import GAVE_UP, LINK_LOST, OUTCOME_NAMES, STOPPED, Result
+from fieldworthy.world.steered import OneTrial
 
 ARRIVES_S = 60.0
 """Wall time from the start of the process to its connection."""
@@ -47,6 +50,7 @@ def piloted(scenario: Scenario, pilot: Pilot) -> Scenario:
 
     Raises: ScenarioError, FieldworthyError where that cannot be.
     """
+    refuse_unheard(scenario, pilot.kind)
     return for_autopilot(delayed(scenario, pilot.ground_s), pilot.kind, pilot.rate_hz)
 
 
@@ -86,7 +90,7 @@ def fly_piloted(
         result,
         commands=tuple(trial.commands for trial in done),
         texts=tuple(trial.texts for trial in done),
-        pilot=pilot.facts(),
+        pilot=pilot.facts(changed),
     )
 
 
@@ -179,25 +183,29 @@ def fly_trial(
             if not _came(host, process, stopped):
                 return _not_flown(vehicle, number)
             station = pilot.station(scenario, instance)
-            watch = _Watch(station)
+            watch = _Watch(station, switches(scenario, pilot.kind, number), process, stopped)
             options = Options(pilot.patience_s, (), pilot.version)
             flown = flight(
-                host, vehicle, scenario, log, options=options, stopped=lambda: stopped() or watch.over,
-                beside=watch.look,
+                host, vehicle, scenario, log, options=options, stopped=lambda: watch.over, beside=watch.look,
             )  # fmt: skip
+            last_words = process.last_words(3) if flown.lost is not None else ""
     finally:
         host.close()
         if station is not None:
             station.close()
-    return _ended(flown, scenario, number, station, stopped())
+    return _ended(flown, scenario, number, station, last_words, watch.stopped)
 
 
 class _Watch:
     """Lets the ground station work, and tells when nothing more will come of a trial."""
 
-    def __init__(self, station: GroundStation) -> None:
-        self._station, self._next_s = station, 0.0
-        self.over = False
+    def __init__(
+        self, station: GroundStation, switches: list[Switch], process: AutopilotProcess, stopped: Callable[[], bool]
+    ) -> None:
+        self._station, self._switches, self._process, self._wanted = station, list(switches), process, stopped
+        self._next_s = 0.0
+        self.over = self.stopped = False
+        """Nothing more will come; and that is because somebody wants to stop."""
 
     def look(self, link: Any, t_s: float) -> None:
         """Called after every step."""
@@ -206,6 +214,13 @@ class _Watch:
         self._next_s = t_s + POLL_S
         station = self._station
         station.poll(t_s)
+        while self._switches and t_s >= self._switches[0].t_s:
+            for name, value in self._switches.pop(0).parameters.items():
+                station.set_parameter(name, value)
+        if self._wanted():
+            self.over = self.stopped = True
+        if self._process.poll() is not None:
+            raise LinkLost(Loss.CLOSED, f"{self._process.command.name} has ended by itself")
         # What has given up in the air still has to come down: whether it does so whole is worth knowing.
         if station.phase is Phase.FAILED and not (station.armed and station.in_air):
             self.over = True
@@ -232,7 +247,9 @@ def _not_flown(vehicle: OneTrial, number: int) -> Trial:
     return Trial(number, STOPPED, "stopped before its start", vehicle.standing, [], 0.0, nothing, ())
 
 
-def _ended(flown: Flown, scenario: Scenario, number: int, station: GroundStation, stopped: bool) -> Trial:
+def _ended(
+    flown: Flown, scenario: Scenario, number: int, station: GroundStation, last_words: str, stopped: bool
+) -> Trial:
     vehicle = flown.vehicle
     outcome, why = ending(flown, scenario)
     if outcome == STOPPED and not stopped:
@@ -240,6 +257,8 @@ def _ended(flown: Flown, scenario: Scenario, number: int, station: GroundStation
         outcome, why = GAVE_UP, f"{station.problem}{down}"
     elif station.problem and outcome != "goal":
         why = f"{why}; {station.problem}"
+    if outcome == LINK_LOST and last_words:
+        why = f"{why}; its last words: {' / '.join(last_words.splitlines())}"
     if outcome in (GAVE_UP, LINK_LOST):
         last = {name: float(values[0]) for name, values in flown.log.frames[-1].values.items()}
         why = "; ".join([why, *gone_before(scenario, number, last, vehicle.t_s)])

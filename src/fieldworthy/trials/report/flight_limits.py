@@ -128,8 +128,8 @@ LIMITS: tuple[tuple[Callable[[Scenario], bool], str], ...] = (
     ),
     (
         _outside,
-        "A real autopilot flew these trials in lockstep: estimator, controllers and failsafes are its own program's. It "
-        "reads its ground station in wall time, so a campaign flown again differs a little; recorded commands do not.",
+        "A real autopilot flew these trials in lockstep: estimator, controllers and failsafes are its own program's. "
+        "It reads its ground station in wall time: a campaign flown again differs a little, recorded commands do not.",
     ),
     (
         _by_truth,

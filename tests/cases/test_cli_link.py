@@ -26,7 +26,7 @@ import pytest
 pytest.importorskip("fastcrc")
 
 import fieldworthy
-from fieldworthy.cli import link
+from fieldworthy.cli import link_service
 from fieldworthy.cli.main import main
 from fieldworthy.links.fake_ardupilot import FakeArdupilot
 from fieldworthy.links.fake_px4 import FakePx4, Misbehaviour, armed_from
@@ -86,7 +86,7 @@ def test_real_time_counts_late_ticks(capsys: Capture) -> None:
         code, out, _ = command(capsys, "px4", "quad-x500", *words)
     assert code == 0
     assert "flight 0: stopped at 0.500 s; 0.5 s in " in out
-    assert re.search(r"real time: \d+\.\d+ % of 125 ticks within 1 ms of their time", out)
+    assert re.search(r"real time: .*\d % of 125 ticks within 1 ms of their time", out)
 
 
 def test_a_recording_has_what_was_told_and_commanded(capsys: Capture, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_another_port_and_a_crash(capsys: Capture) -> None:
 
 def test_ardupilot_is_served_too(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """A boat with its LiDAR, which is moved another way; 1900 us on the third channel is full ahead."""
-    monkeypatch.setattr(link, "STATUS_EVERY_S", 0.05)
+    monkeypatch.setattr(link_service, "STATUS_EVERY_S", 0.05)
     pulses = (1500, 0, 1900)
     with FakeArdupilot(UDP + 10 * 47, lambda t_s, state: pulses, vehicle="rover", rate_hz=100) as fake:
         words = ("--instance", 47, "--once", "--for", 3, "--speed", "max", "--json")
@@ -199,7 +199,7 @@ def test_a_lost_autopilot_is_exit_code_3_and_its_flight_is_kept(
         (("px4", "quad-x500", "--instances", "0"), "0 is not in the range 1<=x<=99"),
         (("px4", "quad-x500", "--instances", "2", "--port", "4700"), "--port and --instances do not go together"),
         (("px4", "quad-x500", "--rate", "0.5"), "0.5 is not in the range"),
-        (("px4", "quad-x500", "--rate", "333.3"), "dt_s"),
+        (("px4", "quad-x500", "--rate", "333.3"), "valid: such as"),
         (("px4", "quad-x500", "--patience", "0"), "0.0 is not in the range x>=0.1"),
         (("px4", "quad-x500", "--rc", "1500,a"), "not 1 to 18 pulses in us"),
         (("px4", "quad-x500", "--rc", ",".join(["1500"] * 19)), "not 1 to 18 pulses in us"),
@@ -337,7 +337,7 @@ def test_two_instances_side_by_side(whom: str, number: signal.Signals) -> None:
     with running("px4", "quad-x500", "--instances", 2, "--instance", first, "--speed", "max") as it:
         it.until(lambda said: said.count("waiting on") == 2)
         with FakePx4(port=TCP + first) as one, FakePx4(port=TCP + first + 1) as two:
-            it.until(lambda said: said.count("has come: flight 0") == 2)
+            it.until(lambda said: "has come: flight 0" in said and "has come: flight 1" in said)
             until = time.monotonic() + 30.0
             while min(one.sensors, two.sensors) < 100:
                 assert time.monotonic() < until
@@ -346,5 +346,6 @@ def test_two_instances_side_by_side(whom: str, number: signal.Signals) -> None:
             code = it.end()
         if number == signal.SIGINT:
             assert code == 0
-            assert it.said.count("flight 0: stopped at") == 2
+            assert "flight 0: stopped at" in it.said  # each its own trial, so that they are not the same
+            assert "flight 1: stopped at" in it.said
         assert "Traceback" not in it.said

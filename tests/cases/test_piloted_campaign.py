@@ -96,6 +96,14 @@ def still_there(pids: list[int], session: int | None = None) -> list[str]:
     return found
 
 
+def left_behind(pids: list[int], session: int | None = None) -> list[str]:
+    """The same once they have had a moment to end: helpers of multiprocessing end after their parent."""
+    until = time.monotonic() + 5.0
+    while (found := still_there(pids, session)) and time.monotonic() < until:
+        time.sleep(0.05)
+    return found
+
+
 def command(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
     """The command line in this process: (exit code, stdout, stderr)."""
     code = 0
@@ -132,7 +140,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patched.setitem(WARM_UP_S, "px4", GROUND_S)  # type: ignore[arg-type]
         main(["run", "quad-mission", *pilot, *settings, "--trials", "2", "--out", str(folder / "run"), "--json"])
     assert len(started(program)) == 2
-    assert still_there(started(program)) == []
+    assert left_behind(started(program)) == []
     return folder / "run"
 
 
@@ -253,7 +261,8 @@ def test_denied_arming_is_told_in_the_autopilots_own_words(px4: Make, monkeypatc
     assert "MAV_RESULT_TEMPORARILY_REJECTED" in result.why[0]
     assert "'Preflight Fail: Compass Sensor 0 missing'" in result.why[0]
     assert result.texts[0][0][1:] == (4, "Preflight Fail: Compass Sensor 0 missing")
-    assert result.time_s[0] == len(result.commands[0]) / 250.0 > GROUND_S + 1.0
+    assert result.time_s[0] == pytest.approx(len(result.commands[0]) / 250.0)
+    assert result.time_s[0] > GROUND_S + 1.0
     assert (result.tracks["up_m"][0] < 0.3).all()
     assert result.summary()["outcomes"]["gave up"] == 1
 
@@ -283,7 +292,7 @@ def test_one_that_dies_in_the_air_is_lost_and_the_others_fly_on(px4: Make, tmp_p
     assert "link lost at " in result.why[0]
     assert "PX4" in result.why[0]
     # Where it ends is where it was lost: 2 s after arming, and just so many commands have been given.
-    assert result.time_s[0] == len(result.commands[0]) / 250.0
+    assert result.time_s[0] == pytest.approx(len(result.commands[0]) / 250.0)
     assert result.time_s[0] == pytest.approx(GROUND_S + 2.0, abs=0.3)
     assert f"{result.time_s[0]:.3f} s" in result.why[0]
     assert result.t_s[result.length[0] - 1] == pytest.approx(result.time_s[0], abs=0.04)
@@ -296,7 +305,7 @@ def test_one_that_dies_in_the_air_is_lost_and_the_others_fly_on(px4: Make, tmp_p
         assert again.result.outcome[0] == result.outcome[trial]
         assert again.result.time_s[0] == result.time_s[trial]
     assert json.loads((folder / "summary.json").read_text())["outcomes"]["link lost"] == 1
-    assert still_there(started(program)) == []
+    assert left_behind(started(program)) == []
 
 
 @pytest.mark.slow
@@ -305,7 +314,7 @@ def test_one_that_falls_silent_is_lost(px4: Make) -> None:
     result = flown(program, 46, SHORT, patience_s=0.5)
     assert result.outcome.tolist() == ["link lost"]
     assert "has not answered" in result.why[0]
-    assert still_there(started(program)) == []
+    assert left_behind(started(program)) == []
 
 
 # ------------------------------------------------------------------------------------------- what cannot begin
@@ -327,7 +336,7 @@ def test_one_that_never_comes_stops_the_run(
     assert "Waiting for simulator to accept connection" in err
     assert "0 of 2 trials had finished" in err
     assert len(started(program)) == 1
-    assert still_there(started(program)) == []
+    assert left_behind(started(program)) == []
     assert not (tmp_path / "out").exists()
 
 
@@ -429,7 +438,7 @@ class Running:
         """Ctrl-C, which a terminal gives to all of its group: (exit code, stderr)."""
         os.killpg(self.process.pid, signal.SIGINT)
         try:
-            _, err = self.process.communicate(timeout=30.0)
+            _, err = self.process.communicate(timeout=12.0)  # an autopilot may be silent for 20 s
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
             raise
@@ -458,7 +467,7 @@ def test_ctrl_c_keeps_what_has_finished_and_leaves_nobody_behind(
     with np.load(tmp_path / "run" / "commands.npz") as commands:
         (kept,) = commands.files
     assert replay(tmp_path / "run", int(kept.removeprefix("trial_"))).agrees
-    assert still_there(started(program), run.process.pid) == []
+    assert left_behind(started(program), run.process.pid) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["px4", "run"]
 
 
@@ -472,7 +481,7 @@ def test_ctrl_c_before_anything_has_finished_leaves_no_folder(px4: Make, tmp_pat
     assert code == 130, err
     assert "stopped by Ctrl-C: 0 of 2 trials had finished" in err
     assert "Traceback" not in err
-    assert still_there(started(program), run.process.pid) == []
+    assert left_behind(started(program), run.process.pid) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["px4"]
 
 
@@ -486,7 +495,7 @@ def test_ctrl_c_while_the_processes_of_the_trials_begin(px4: Make, tmp_path: Pat
     assert code == 130, err
     assert "stopped by Ctrl-C: 0 of 2 trials had finished" in err
     assert "Traceback" not in err
-    assert still_there(started(program), run.process.pid) == []
+    assert left_behind(started(program), run.process.pid) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["px4"]
 
 
@@ -503,8 +512,7 @@ def test_a_trials_process_that_is_killed_stops_the_run(px4: Make, tmp_path: Path
     assert run.process.returncode == 2, err
     assert "its process has been ended from outside: 0 of 2 trials had finished" in err
     assert "Traceback" not in err
-    time.sleep(0.5)  # their watchdogs end the autopilots
-    assert still_there(started(program), run.process.pid) == []
+    assert left_behind(started(program), run.process.pid) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["px4"]
 
 
@@ -519,4 +527,4 @@ def test_trials_side_by_side_are_those_one_after_the_other(px4: Make) -> None:
         np.testing.assert_array_equal(beside.parameters[name], values)
     assert beside.time_s == pytest.approx(apart.time_s, abs=0.5)
     assert len(set(started(program))) == 6
-    assert still_there(started(program)) == []
+    assert left_behind(started(program)) == []

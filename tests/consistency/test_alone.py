@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
 import pytest
 
 from fieldworthy.control.actuation import Actuation
+from fieldworthy.core.engine import HostFloats, frozen, load_engine
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.subnormal import flushed
 from fieldworthy.scenario import load
@@ -16,6 +18,8 @@ from fieldworthy.scenario.build import build
 from fieldworthy.world import OUTCOMES, start
 from fieldworthy.world.alone import Alone
 from fieldworthy.world.decide import decision_of
+from fieldworthy.world.one_trial import OneTrial
+from fieldworthy.world.steered import Steered
 from fieldworthy.world.walk import advance, frame_of
 
 _OUTSIDE = ["dt_s=0.002", "control.rate_hz=250", "control.commands=actuators", "control.controller=external"]
@@ -80,6 +84,41 @@ def test_a_trial_alone_meets_what_stands_in_its_way() -> None:
             alone.move([*throttle, 0.0, 0.0, 0.0], 2)
             assert alone.standing["clearance_m"] == np.asarray(batch.standing.clearance_m)[0]
     assert alone.standing["clearance_m"] < 25.0
+
+
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_floats_of_the_host_reach_a_kernel(precision: str) -> None:
+    """Where Dr.Jit shares NumPy's memory, and where it would copy it: what was written last is what is read."""
+    import drjit as dr
+
+    engine = load_engine(precision, "llvm")  # type: ignore[arg-type]
+    copies = SimpleNamespace(
+        device="llvm", dtype=engine.dtype, floats=engine.floats, Float=lambda values: engine.Float(values.tolist())
+    )
+    kernel = frozen(lambda given: dr.gather(engine.Float, given, engine.UInt32(2)) * 2.0)
+    for made, shared in ((engine, True), (copies, False)):
+        floats = HostFloats(made, 3)  # type: ignore[arg-type]
+        assert floats.shared is shared
+        for value in (5.0, 0.0, -7.5):
+            assert np.asarray(kernel(floats.holding([1.0, 2.0, value]))).tolist() == [2.0 * value]
+
+
+@pytest.mark.parametrize("kind", [Alone, Steered])
+def test_nothing_has_been_heard_at_the_start_and_then_what_has_arrived(kind: type[Alone] | type[Steered]) -> None:
+    """The receiver delivers a tenth of a second late or more: not at the first tick, and later as `value` says."""
+    scenario = load("quad-hover", [*_OUTSIDE, "precision=f64", "control.navigation=truth"])
+    with flushed():
+        one = kind(build(scenario, [7]).world)
+        assert isinstance(one, OneTrial)
+        assert (one.heard(), one.tick, one.t_s) == ({}, 0, 0.0)
+        one.move([0.0] * len(one.names), 2)
+        assert "imu" in one.heard()
+        assert "gnss" not in one.heard()
+        while one.t_s < 1.5:
+            one.move([0.0] * len(one.names), 2)
+        assert one.heard()["gnss"]["north_m"] == one.value("gnss.north_m")
+        one.rewind()
+        assert (one.heard(), one.tick) == ({}, 0)
 
 
 def test_several_trials_are_refused() -> None:

@@ -90,7 +90,7 @@ def test_hexa_x(kind: AutopilotKind) -> None:
 
     The hexa-f550 lists front left, left, rear left, rear right, right, front right.
     """
-    hexa = with_values(load("quad-hover", ["vehicle.model=hexa-f550"]), rotor_spin=[CW, CCW, CW, CCW, CW, CCW])
+    hexa = load("quad-hover", ["vehicle.model=hexa-f550"])
     airframe = airframe_of(kind, hexa, rotors(6))
     assert airframe.title == "hexa x"
     assert turned_by(airframe, 6) == [4, 1, 0, 3, 5, 2]
@@ -122,6 +122,59 @@ def test_a_vehicle_that_is_neither_multirotor_nor_plane_is_refused(kind: Autopil
 def test_px4_has_no_boats() -> None:
     with pytest.raises(FieldworthyError, match="valid: fieldworthy link ardupilot"):
         airframe_of("px4", load("boat-buoy"), ["surge_m_s", "yaw_rate_rad_s"])
+
+
+@pytest.mark.parametrize(
+    ("places", "spins", "frame"),
+    [
+        ([FRONT_RIGHT, REAR_LEFT, FRONT_LEFT, REAR_RIGHT], [CCW, CCW, CW, CW], (1, 1)),
+        ([(0.2, 0.0, 0.0), (0.0, 0.2, 0.0), (-0.2, 0.0, 0.0), (0.0, -0.2, 0.0)], [CW, CCW, CW, CCW], (1, 0)),
+    ],
+)
+def test_ardupilot_is_told_its_frame(places: list[Any], spins: list[int], frame: tuple[int, int]) -> None:
+    """AP_Motors_Class.h: MOTOR_FRAME_QUAD 1, MOTOR_FRAME_HEXA 2; MOTOR_FRAME_TYPE_PLUS 0, MOTOR_FRAME_TYPE_X 1."""
+    quad = with_values(load("quad-hover"), rotor_position_m=places, rotor_spin=spins)
+    told = airframe_of("ardupilot", quad, rotors(4))
+    assert (told.parameters["FRAME_CLASS"], told.parameters["FRAME_TYPE"]) == frame
+    hexa = airframe_of("ardupilot", load("quad-hover", ["vehicle.model=hexa-f550"]), rotors(6))
+    assert (hexa.parameters["FRAME_CLASS"], hexa.parameters["FRAME_TYPE"]) == (2, 1)
+
+
+def test_px4_has_a_model_for_quad_x_and_planes_only() -> None:
+    """10016_none_iris and 1030_gazebo-classic_plane of its posix airframes; there is no hexarotor for this link."""
+    quad, hexa = load("quad-hover"), load("quad-hover", ["vehicle.model=hexa-f550"])
+    assert airframe_of("px4", quad, rotors(4)).px4_model == "none_iris"
+    assert airframe_of("px4", load("plane-circuit"), WINGS).px4_model == "gazebo-classic_plane"
+    assert airframe_of("px4", hexa, rotors(6)).px4_model == ""
+    assert airframe_of("ardupilot", quad, rotors(4)).px4_model == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "motor", "surface"),
+    [
+        (math.nan, 0.0, 0.0),  # PX4: no output
+        (math.inf, 1.0, 1.0),
+        (-math.inf, 0.0, -1.0),
+        (1e30, 1.0, 1.0),
+        (-0.5, 0.0, -0.5),
+        (0.0, 0.0, 0.0),
+        (1.0, 1.0, 1.0),
+    ],
+)
+def test_outputs_are_held_to_their_range(value: float, motor: float, surface: float) -> None:
+    plane = airframe_of("px4", load("plane-circuit"), WINGS)
+    throttle, aileron, elevator, rudder = plane.command([value] * 16)
+    assert throttle == motor
+    assert aileron == 0.0  # the left one and the right one against each other
+    assert (elevator, rudder) == (-surface, -surface)
+    quad = airframe_of("px4", load("quad-hover"), rotors(4))
+    assert quad.command([value, 0.5, value, value] + [0.0] * 12) == [motor, 0.5, motor, motor]
+
+
+def test_px4_disarmed_is_zero() -> None:
+    """All of its 16 outputs are 0 then."""
+    for scenario, names in (("quad-hover", rotors(4)), ("plane-circuit", list(WINGS))):
+        assert airframe_of("px4", load(scenario), names).command([0.0] * 16) == [0.0] * 4
 
 
 def test_motors_have_the_whole_range_and_stand_without_pulse() -> None:
@@ -209,3 +262,27 @@ def test_rover_by_hand() -> None:
     swapped = airframe_of("ardupilot", scenario, ("yaw_rate_rad_s", "surge_m_s"))
     assert swapped.command_of_pulses((1500, 0, 2000)) == pytest.approx([0.0, fast])
     assert math.isfinite(fast)
+
+
+def test_skid_by_hand() -> None:
+    """SERVO1 is the left throttle (73), SERVO3 the right one (74): both ahead is ahead, left one to starboard."""
+    scenario = load("boat-buoy")
+    fast, turn = (float(scenario.vehicle.values[name]) for name in ("speed_max_m_s", "yaw_rate_max_rad_s"))
+    airframe = airframe_of("ardupilot", scenario, ("surge_m_s", "yaw_rate_rad_s"), skid=True)
+    assert airframe.title == "rover skid"
+    assert (airframe.parameters["SERVO1_FUNCTION"], airframe.parameters["SERVO3_FUNCTION"]) == (73, 74)
+
+    def command(left: int, right: int) -> list[float]:
+        return airframe.command_of_pulses((left, 0, right, 0) + (0,) * 12)
+
+    assert command(1500, 1500) == pytest.approx([0.0, 0.0])
+    assert command(2000, 2000) == pytest.approx([fast, 0.0])
+    assert command(1000, 1000) == pytest.approx([-fast, 0.0])
+    assert command(2000, 1000) == pytest.approx([0.0, turn])
+    assert command(1500, 2000) == pytest.approx([0.5 * fast, -0.5 * turn])
+    assert command(0, 0) == [0.0, 0.0]
+
+
+def test_skid_is_for_boats() -> None:
+    with pytest.raises(FieldworthyError, match="skid steering is for boats, and quad-hover has none"):
+        airframe_of("ardupilot", load("quad-hover"), rotors(4), skid=True)

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.links import ardupilot as ardupilot_module
 from fieldworthy.links.airframe import Airframe, airframe_of
 from fieldworthy.links.ardupilot import MOST_REPEATS, PORT, ArdupilotLink, ArdupilotServer
 from fieldworthy.links.ardupilot_json import ServoFrame, encode_state
@@ -238,6 +239,53 @@ def test_a_restart_is_told_and_its_first_frame_begins_the_next_session(server: T
     assert server.peer == peer
     assert [count for count, _ in fake.taken[40:]] == list(range(100))
     assert time_of(fake.taken[40][1]) == pytest.approx(DT_S)
+
+
+def test_a_younger_one_is_ours_started_again_only_when_ours_is_silent(
+    server: Telling, quad: Airframe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frame 0 from another socket comes all the time; the session ends when ours has fallen silent, not before."""
+    monkeypatch.setattr(ardupilot_module, "RESTART_S", 0.3)
+    still, zero = Still(until=10_000), FakeArdupilot().packet(0)
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as second,
+        FakeArdupilot(server.port, misbehaviour=Misbehaviour(silent_from=400)) as fake,
+    ):
+
+        def call() -> bool:
+            second.sendto(zero, ("127.0.0.1", server.port))
+            return False
+
+        link = flown(server, quad, still, stopped=call)
+        address = second.getsockname()[1]
+    assert fake.accepted == still.tick == 400
+    assert link.lost.loss is Loss.RESTARTED  # type: ignore[attr-defined]
+    assert server.peer[1] == address
+
+
+def test_one_whose_address_changes_on_the_way_goes_on(
+    server: Telling, quad: Airframe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A router may forget a flow: the same frames come from another port, and count on."""
+    monkeypatch.setattr(ardupilot_module, "RESTART_S", 0.1)
+    still, ardupilot = Still(until=6), FakeArdupilot()
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as before,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as after,
+    ):
+        before.sendto(ardupilot.packet(0), ("127.0.0.1", server.port))
+        link = ArdupilotLink(server, still, quad, first(server), patience_s=5.0)
+        send = server.answer
+
+        def answer(line: bytes) -> None:
+            send(line)
+            number = len(server.answered)
+            (before if number < 3 else after).sendto(ardupilot.packet(number), ("127.0.0.1", server.port))
+
+        server.answer = answer  # type: ignore[method-assign]
+        fly(still, link, Pace(None), Log(every=0))  # type: ignore[arg-type]
+        assert server.peer[1] == after.getsockname()[1]
+    assert (still.tick, link.frames.new) == (6, 7)
 
 
 def test_silence_ends_a_session_in_the_time_that_was_given(server: Telling, quad: Airframe) -> None:

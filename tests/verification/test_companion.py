@@ -18,6 +18,7 @@ pytest.importorskip("pymavlink")
 from pymavlink.dialects.v20 import ardupilotmega as m
 
 from fieldworthy.links.companion import PORT, Companion
+from fieldworthy.links.unsent import WholeMessages
 from fieldworthy.sensors.scan import ScanArrays
 
 RANGE_M = (0.5, 100.0)
@@ -158,8 +159,9 @@ def test_one_that_comes_late_is_found() -> None:
     server.close()
 
 
-def test_one_that_does_not_read_holds_nothing_up() -> None:
-    """ArduPilot halted in a debugger: what does not fit into the line is lost, and goes on when it reads again."""
+def test_one_that_does_not_read_holds_nothing_up_and_loses_whole_messages() -> None:
+    """ArduPilot halted in a debugger: a message without room is lost and counted, and none is cut: a cut one would hide
+    the next from ArduPilot's parser."""
     server = Server(receive_bytes=4096)
     companion = Companion(0, RANGE_M, server.port)
     companion.tell(0.0, None)
@@ -170,14 +172,54 @@ def test_one_that_does_not_read_holds_nothing_up() -> None:
     for tick in range(2000):  # 0.4 MB, more than this line holds
         companion.tell(1e-4 * tick, scan)
     assert time.perf_counter() - began < 5.0
-    heard = [message for message in server.heard() if message.get_type() == "OBSTACLE_DISTANCE"]
-    assert 0 < len(heard) < companion.sent
+    assert (companion.sent + companion.dropped, companion.dropped > 100) == (2000, True)
+    heard = server.heard()
     for tick in range(3):
         companion.tell(2.0 + 0.1 * tick, sweep((0.0, 7.0 + tick)))
     time.sleep(0.01)
-    assert server.heard()[-1].distances[0] == 900
+    heard += server.heard()
+    assert {message.get_type() for message in heard} == {"HEARTBEAT", "OBSTACLE_DISTANCE"}  # no BAD_DATA
+    assert sum(message.get_type() == "OBSTACLE_DISTANCE" for message in heard) == companion.sent
+    assert heard[-1].distances[0] == 900
     companion.close()
     server.close()
+
+
+def test_a_line_cut_off_anywhere_is_gone_on_with() -> None:
+    """A stream that takes 7 bytes, then none, then 100: nothing is ever in it but whole messages."""
+    room, went = [7, 0, 3, 100, 0, 100, 100, 1000], b""
+
+    def put(data: bytes) -> int:
+        nonlocal went
+        taken = data[: room.pop(0)]
+        went += taken
+        return len(taken)
+
+    out = WholeMessages(put)
+    assert [out.write(b"first " * 5), out.write(b"second"), out.write(b"third")] == [True, False, False]
+    assert [out.write(b"fourth"), out.write(b"fifth"), out.write(b"sixth")] == [False, True, True]
+    assert (went, out.dropped) == (b"first " * 5 + b"fifthsixth", 3)
+
+
+def test_it_says_whether_it_is_connected(server: Server) -> None:
+    companion = Companion(0, RANGE_M, server.port)
+    assert not companion.connected
+    companion.tell(0.0, None)
+    assert companion.connected
+    assert companion.address == f"TCP 127.0.0.1:{server.port}"
+    companion.close()
+    assert not companion.connected
+
+
+def test_one_on_another_machine_that_does_not_answer_is_not_waited_for() -> None:
+    """TEST-NET-1 of RFC 5737 is nobody's: a call there is neither taken nor refused."""
+    companion = Companion(0, RANGE_M, host="192.0.2.1")
+    began = time.perf_counter()
+    for tick in range(2000):
+        companion.tell(0.01 * tick, sweep((0.0, 5.0)))
+    assert time.perf_counter() - began < 2.0  # twenty calls; waited for, 4 s
+    assert not companion.connected
+    companion.close()
 
 
 def test_what_the_autopilot_says_is_taken_off_the_line(server: Server) -> None:

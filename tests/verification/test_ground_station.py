@@ -19,8 +19,10 @@ import pytest
 
 from fieldworthy.core.errors import FieldworthyError, MissingExtraError, ScenarioError
 from fieldworthy.core.subnormal import flushed
-from fieldworthy.links.ground_station import GroundStation, MissionItem, Phase, mode_name
+from fieldworthy.links.autopilot_modes import mode_name
+from fieldworthy.links.ground_station import GroundStation, Phase
 from fieldworthy.links.mavlink_sockets import Channel, TcpLink, UdpLink, ardupilot_link, px4_link
+from fieldworthy.links.mission import MissionItem
 
 pytest.importorskip("fastcrc")
 mav = pytest.importorskip("pymavlink.dialects.v20.ardupilotmega")
@@ -152,6 +154,8 @@ class Pilot:
         self.tell_parameter(message.param_id)
 
     def on_param_set(self, message: Any) -> None:
+        if message.param_id not in self.parameters:
+            return
         kind, _ = self.parameters[message.param_id]
         if self.px4 and message.param_type != kind:
             return  # "param types mismatch"
@@ -505,6 +509,151 @@ def test_a_parameter_that_is_not_taken_is_named(parameters: dict[str, float], se
 
     flight.pilot.on_param_set = stubborn  # type: ignore[method-assign]
     assert sentence in flight.run().problem
+
+
+def asked(flight: Flight, kind: str) -> list[tuple[float, str]]:
+    """When the autopilot heard these messages, and of which parameter."""
+    return [(t_s, m.param_id) for t_s, m in flight.pilot.heard if m.get_type() == kind]
+
+
+@pytest.mark.parametrize("autopilot", ["px4", "ardupilot"])
+@pytest.mark.parametrize("phase", [Phase.PARAMETERS, Phase.ESTIMATE, Phase.FLIGHT, Phase.DONE])
+def test_a_parameter_is_set_at_once_in_any_phase(autopilot: str, phase: Phase) -> None:
+    flight = Flight(autopilot, parameters={"A_FLOAT": 2.5})
+    flight.pilot.lost = {("PARAM_VALUE", 0)}  # so that the phase of parameters lasts
+    flight.run(lambda: flight.ground.phase is phase)
+    before_s = flight.t_s
+    for value in (7.0, -70000.0):
+        flight.ground.set_parameter("AN_INT", value)
+        at_s = flight.t_s
+        flight.run(lambda end_s=at_s + 1.5: flight.t_s > end_s)  # type: ignore[misc]
+        assert flight.pilot.parameters["AN_INT"] == (6, value)
+    sets = [t_s for t_s, name in asked(flight, "PARAM_SET") if name == "AN_INT"]
+    # Whoever goes by the sender's type is asked for it, once: a step there and a step back.
+    late_s = STEP_S if autopilot == "px4" else 0.0
+    if phase is not Phase.PARAMETERS:  # an answer is lost there
+        assert sets == pytest.approx([before_s + late_s + STEP_S, at_s + STEP_S])
+        reads = [name for _, name in asked(flight, "PARAM_REQUEST_READ") if name == "AN_INT"]
+        assert reads == (["AN_INT"] if autopilot == "px4" else [])
+    assert flight.run().phase is Phase.DONE
+    assert flight.pilot.parameters["A_FLOAT"] == (9, 2.5)
+    assert flight.ground.texts == []
+
+
+@pytest.mark.parametrize("autopilot", ["px4", "ardupilot"])
+def test_a_type_that_is_known_is_not_asked_for(autopilot: str) -> None:
+    """The start's parameters, as a switch in flight may change them; and the last word counts after a new start too."""
+    flight = Flight(autopilot, parameters={"AN_INT": 7})
+    flight.run(lambda: flight.ground.phase is Phase.ESTIMATE)
+    flight.ground.set_parameter("AN_INT", 8.0)
+    at_s = flight.t_s
+    flight.run(lambda: flight.t_s > 3.0)
+    assert asked(flight, "PARAM_SET")[-1][0] == pytest.approx(at_s + STEP_S)
+    flight.wire.to_ground = flight.wire.to_pilot = b""
+    flight.pilot.start(flight.t_s)
+    flight.pilot.parameters["AN_INT"] = (6, 0.0)
+    assert flight.run().phase is Phase.DONE
+    assert flight.ground.restarts == 1
+    assert flight.pilot.parameters["AN_INT"] == (6, 8.0)
+
+
+def test_a_parameter_told_before_the_first_heartbeat_comes_with_it() -> None:
+    flight = Flight("ardupilot")
+    flight.pilot.mute = True
+    flight.ground.set_parameter("AN_INT", 7.0)
+    flight.run(lambda: flight.t_s > 5.0)
+    flight.pilot.mute = False
+    flight.run(lambda: flight.t_s > 7.0)
+    assert [name for _, name in asked(flight, "PARAM_SET")] == ["AN_INT"]
+    assert flight.pilot.parameters["AN_INT"] == (6, 7.0)
+
+
+@pytest.mark.parametrize("autopilot", ["px4", "ardupilot"])
+def test_a_parameter_is_asked_again_each_simulated_second_until_it_is_confirmed(autopilot: str) -> None:
+    flight = Flight(autopilot, parameters={"AN_INT": 1})
+    flight.run(lambda: flight.ground.phase is Phase.FLIGHT)
+    heard = flight.pilot.sent["PARAM_VALUE"]
+    flight.pilot.lost = {("PARAM_VALUE", heard), ("PARAM_VALUE", heard + 1)}
+    at_s = flight.t_s
+    flight.ground.set_parameter("AN_INT", 7.0)
+    assert flight.run().phase is Phase.DONE
+    sets = [t_s - at_s for t_s, _ in asked(flight, "PARAM_SET") if t_s > at_s]
+    assert sets == pytest.approx([0.0, 1.0, 2.0], abs=3.0 * STEP_S)
+    assert flight.ground.texts == []
+
+
+@pytest.mark.parametrize(("autopilot", "question"), [("px4", "PARAM_REQUEST_READ"), ("ardupilot", "PARAM_SET")])
+def test_a_parameter_that_is_never_confirmed_leaves_a_note_and_the_flight_goes_on(
+    autopilot: str, question: str
+) -> None:
+    flight = Flight(autopilot)
+    flight.run(lambda: flight.ground.phase is Phase.FLIGHT)
+    flight.ground.set_parameter("NO_SUCH", 1.0)
+    flight.ground.set_parameter("AN_INT", 7.0)
+    flight.run(lambda: flight.t_s > 25.0)
+    assert flight.ground.phase is Phase.FLIGHT
+    name = {"px4": "PX4", "ardupilot": "ArduPilot"}[autopilot]
+    ((_, severity, text),) = flight.ground.texts
+    assert (severity, text) == (5, f"ground station: {name} has not confirmed the parameter NO_SUCH as 1")
+    assert [name for _, name in asked(flight, question)].count("NO_SUCH") == 6  # once, and five times again
+    assert flight.pilot.parameters["AN_INT"] == (6, 7.0)
+    flight.pilot.mute = True
+    assert flight.run().phase is Phase.FAILED
+    assert flight.ground.problem.endswith("the autopilot has said nothing"), "the note is not its word"
+
+
+def test_whole_numbers_are_switched_in_flight_where_small_floats_count_as_zero() -> None:
+    flight = Flight("px4", parameters={"AN_INT": 1})
+    flight.run(lambda: flight.ground.phase is Phase.FLIGHT)
+    with flushed():
+        flight.ground.set_parameter("AN_INT", 7.0)
+    assert flight.run().phase is Phase.DONE
+    assert flight.pilot.parameters["AN_INT"] == (6, 7.0)
+
+
+MISFITS = [
+    ("px4", "AN_INT", math.nan, "AN_INT takes a finite number, and nan was given"),
+    ("px4", "A_FLOAT", -math.inf, "A_FLOAT takes a finite number, and -inf was given"),
+    ("ardupilot", "AN_INT", math.inf, "AN_INT takes a finite number, and inf was given"),
+    ("ardupilot", "A_FLOAT", 10**400, "A_FLOAT takes a finite number, and inf was given"),
+    ("px4", "A_FLOAT", 1e39, "A_FLOAT takes a number of 32 bits, within 3.4e38 of 0, and 1e+39 was given"),
+    ("px4", "AN_INT", 2.0**31, "AN_INT takes -2147483648 to 2147483647, and 2.14748e+09 was given"),
+    ("ardupilot", "A_BYTE", 300.0, "A_BYTE takes -128 to 127, and 300 was given"),
+    ("ardupilot", "A_COUNT", -1.0, "A_COUNT takes 0 to 4294967295, and -1 was given"),
+    ("ardupilot", "AN_INT", 1.5, "AN_INT takes whole numbers, and 1.5 was given"),
+    # 0xffb3b4c0 is a signalling NaN, and comes out of a float as 0xfff3b4c0.
+    ("px4", "AN_INT", -5000000.0, "AN_INT takes a number whose bits are no signalling NaN, and -5e+06 was given"),
+]
+
+
+@pytest.mark.parametrize("when", ["at the start", "in flight", "after the end"])
+@pytest.mark.parametrize(("autopilot", "name", "value", "sentence"), MISFITS)
+def test_a_value_that_a_parameter_cannot_hold_is_refused(
+    when: str, autopilot: str, name: str, value: float, sentence: str
+) -> None:
+    flight = Flight(autopilot, parameters={name: value} if when == "at the start" else {})
+    flight.pilot.parameters |= {"A_BYTE": (2, 0.0), "A_COUNT": (5, 0.0)}
+    if when != "at the start":
+        phase = Phase.FLIGHT if when == "in flight" else Phase.DONE
+        flight.run(lambda: flight.ground.phase is phase)
+        flight.ground.set_parameter(name, value)
+        flight.run(lambda at_s=flight.t_s: flight.t_s > at_s + 0.5)  # type: ignore[misc]
+    ground = flight.run()
+    if when == "after the end":
+        assert (ground.phase, ground.problem) == (Phase.DONE, "")
+        assert [text for *_, text in ground.texts] == [f"ground station: the parameter {sentence}"]
+        return
+    assert ground.phase is Phase.FAILED
+    during = "setting the parameters" if when == "at the start" else "taking off / flying the mission"
+    assert ground.problem.startswith(f"{during}: the parameter {sentence};")
+
+
+@pytest.mark.parametrize("value", [-(2**31), -1, 0, 1, 2**24 + 1, 2**31 - 1])
+def test_whole_numbers_of_px4_keep_all_their_bits(value: int) -> None:
+    """Also those that are NaN as floats, and more than the 24 bits that a float has for a number."""
+    flight = Flight("px4", parameters={"AN_INT": value})
+    assert flight.run().phase is Phase.DONE
+    assert flight.pilot.parameters["AN_INT"] == (6, float(value))
 
 
 def test_the_wrong_autopilot_and_the_wrong_vehicle() -> None:

@@ -163,7 +163,9 @@ def test_the_sentence_has_the_numbers() -> None:
         pace.wait(tick * 0.004)
     said = pace.lateness().sentence()
     found = re.fullmatch(
-        r"([\d.]+) % of 1001 ticks within 1 ms of their time; 99.9 % within ([\d.]+) ms, worst 10.0\d ms", said
+        r"kept: ([\d.]+) % of 1001 ticks within 1 ms of their time \(99.9 % wanted\); "
+        r"99.9 % within ([\d.]+) ms, worst 10.0\d ms",
+        said,
     )
     assert found is not None, said
     assert float(found[1]) == 99.90
@@ -173,9 +175,29 @@ def test_the_sentence_has_the_numbers() -> None:
 def test_all_late_is_not_told_as_all_in_time() -> None:
     late = Lateness(ticks=3, overruns=3, worst_s=0.5, p999_s=0.25, slipped_s=1.25)
     assert late.sentence() == (
-        "0.00 % of 3 ticks within 1 ms of their time; 99.9 % within 250.00 ms, worst 500.00 ms; "
+        "NOT kept: 0.00 % of 3 ticks within 1 ms of their time (99.9 % wanted); "
+        "99.9 % within 250.00 ms, worst 500.00 ms; "
         "1.25 s behind the wall clock in the end"
     )
+
+
+@pytest.mark.parametrize(
+    ("ticks", "overruns", "kept", "share"),
+    [
+        (1000, 0, True, "100.00"),
+        (1000, 1, True, "99.90"),
+        (1000, 2, False, "99.80"),
+        (999, 1, False, "99.89"),  # 99.8999: below what is wanted, and not rounded up to it
+        (100_000, 1, True, "99.99"),  # 99.999: one is late, so it is not all of them
+        (10_000_000, 1, True, "99.99"),
+        (100_000, 100, True, "99.90"),
+        (100_000, 101, False, "99.89"),
+    ],
+)
+def test_the_verdict_is_that_of_99_9_percent(ticks: int, overruns: int, kept: bool, share: str) -> None:
+    late = Lateness(ticks=ticks, overruns=overruns, worst_s=0.002, p999_s=0.0005, slipped_s=0.0)
+    assert late.kept is kept
+    assert late.sentence().startswith(f"{'kept' if kept else 'NOT kept'}: {share} % of {ticks} ticks within 1 ms")
 
 
 @pytest.mark.parametrize("collecting", [True, False])

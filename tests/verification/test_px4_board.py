@@ -1,18 +1,22 @@
-"""A PX4 board in HITL mode: nothing waits, the newest command counts; silence or a pulled plug ends it in a sentence."""
+"""A PX4 board in HITL: nothing waits, the newest command counts; silence or a pulled plug ends it in a sentence."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.links.airframe import Airframe, Output
 from fieldworthy.links.lost import LinkLost, Loss
-from fieldworthy.links.px4_board import Board, Px4BoardLink, SerialLine, UdpLine
+from fieldworthy.links.px4_board import MOST_AT_ONCE, Board, Px4BoardLink, SerialLine, UdpLine
 
 pytest.importorskip("fastcrc")
 
@@ -135,6 +139,56 @@ def test_on_a_serial_line() -> None:
     line.close()
     os.close(board)
     os.close(port)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo terminals")
+def test_a_line_whose_buffer_is_full_loses_whole_frames_and_holds_nobody_up() -> None:
+    """A terminal takes a part of what is written when its buffer fills: the rest goes first when there is room again.
+
+    Every byte that comes out belongs to a sound frame, and the clocks of these only rise.
+    """
+    pytest.importorskip("serial")
+    board, port = os.openpty()
+    import tty
+
+    tty.setraw(port)
+    tty.setraw(board)
+    os.set_blocking(board, False)
+    line, senses, reader = SerialLine(os.ttyname(port)), Senses(), Reader()
+    came: list[Any] = []
+
+    def taken() -> None:
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(board, 1000):
+                came.extend(reader.feed(data))
+
+    for _ in range(5):
+        began, dropped = time.perf_counter(), line.dropped
+        for _ in range(1000):  # 77 kB; the buffer of a pseudo terminal has a few
+            line.write(senses.frames())
+        assert time.perf_counter() - began < 2.0
+        assert line.dropped > dropped
+        taken()
+    for _ in range(3):
+        line.write(senses.frames())
+        taken()
+    assert (reader.bad_crc, reader.garbage_bytes, reader.waiting_bytes) == (0, 0, 0)
+    clocks = [message.time_usec for message in came]
+    assert clocks == sorted(set(clocks))
+    assert len(clocks) == senses.tick - line.dropped
+    assert clocks[-1] == 4000 * senses.tick
+    line.close()
+    os.close(board)
+    os.close(port)
+
+
+def test_a_flood_of_datagrams_is_read_a_part_at_a_time() -> None:
+    """More come in than anybody reads: one look ends all the same."""
+    line = UdpLine("127.0.0.1:9")
+    peer, frame = line._peer, Writer(1, 1).hil_actuator_controls(time_us=5, controls=[0.25])
+    line._socket.close()
+    line._socket = SimpleNamespace(recvfrom=lambda size: (frame, peer), close=lambda: None)  # type: ignore[assignment]
+    assert line.read() == frame * MOST_AT_ONCE
 
 
 @pytest.mark.parametrize("address", ["/dev/no-such-port", "/dev/no-such-port:921600"])

@@ -26,6 +26,7 @@ pytest.importorskip("fastcrc")
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.subnormal import flushed
 from fieldworthy.links import px4 as px4_module
+from fieldworthy.links import px4_server as px4_server_module
 from fieldworthy.links.airframe import Airframe, Output, airframe_of
 from fieldworthy.links.fake_px4 import FakePx4, Misbehaviour
 from fieldworthy.links.lockstep import Log, fly
@@ -40,8 +41,9 @@ from fieldworthy.links.mavlink_messages import (
     RcChannels,
 )
 from fieldworthy.links.pace import Pace
-from fieldworthy.links.px4 import Px4Link, Px4Server
+from fieldworthy.links.px4 import Px4Link
 from fieldworthy.links.px4_senses import TRUTH_HZ, Px4Senses
+from fieldworthy.links.px4_server import Px4Server
 from fieldworthy.links.vehicle import build_for, for_autopilot
 from fieldworthy.scenario import load
 from fieldworthy.world.alone import Alone
@@ -481,6 +483,56 @@ def test_a_server_without_clients_says_so() -> None:
     server.close()
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (None, "has hung up without a word of MAVLink"),  # a port scan
+        (b"", "has sent nothing, and no MAVLink"),
+        (b"\xfd\x09", "has sent 2 bytes that begin with 0xfd09, and no MAVLink"),
+        (b"GET / HTTP/1.1\r\n" * 100, "has sent 1120 bytes that begin with 0x47455420, and no MAVLink"),
+    ],
+    ids=["scan", "silent", "half", "browser"],
+)
+def test_a_stray_connection_costs_nobody_a_flight(
+    monkeypatch: pytest.MonkeyPatch, said: bytes | None, told: str
+) -> None:
+    """It is named, and PX4, which comes behind it, is handed out with its greeting still to be read."""
+    monkeypatch.setattr(px4_server_module, "HELLO_S", 0.1)
+    server = Px4Server(port=0)
+    with socket.create_connection(("127.0.0.1", server.port)) as stray:
+        if said is None:
+            stray.close()
+        else:
+            stray.sendall(said)
+        assert server.accept(0.02) is None
+        with FakePx4(port=server.port):
+            stream = server.accept(10.0)
+            assert stream is not None
+            stream.settimeout(5.0)
+            kinds = {type(message).__name__ for message in Reader().feed(stream.recv(4096))}
+            assert kinds & {"CommandLong", "Heartbeat"}
+            stream.close()
+        assert server.accept(0.3) is None
+    assert server.strangers == 1
+    assert server.stranger.endswith(told)
+    server.close()
+
+
+def test_a_greeting_in_pieces_is_one() -> None:
+    server = Px4Server(port=0)
+    hello = FakePx4().hello()
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        for place in range(0, 20, 5):
+            client.sendall(hello[place : place + 5])
+            assert server.accept(0.02) is None
+        client.sendall(hello[20:])
+        stream = server.accept(5.0)
+        assert stream is not None
+        assert stream.recv(4096) == hello
+        stream.close()
+    server.close()
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/net/tcp"), reason="Linux tells where a socket listens")  # noqa: PTH110
 def test_it_listens_on_this_machine_only_unless_told_otherwise() -> None:
     server = Px4Server(port=0)
@@ -652,3 +704,30 @@ def test_a_remote_control_comes_with_its_own_rate(quad: Quad) -> None:
     assert isinstance(told[0], RcChannels)
     assert told[0].chan_raw[:4] == (1500, 1500, 1000, 65535)
     assert told[0].chancount == 3
+
+
+@pytest.mark.slow
+def test_the_real_vehicle_and_px4_keep_one_clock_for_five_minutes(quad: Quad) -> None:
+    """Every answer bears the stamp of its tick, and at the end time is ticks times their length, to the last bit."""
+    alone, px4, ticks = quad.alone, FakePx4(), 300_000
+    wire: Any = Wire(px4)
+    link = Px4Link(wire, quad.senses(), airframe_of("px4", quad.scenario, alone.names), PATIENCE_S)
+    apart = []
+
+    class Watched:
+        ready = True
+
+        def exchange(self) -> list[float]:
+            command = link.exchange()
+            if link.ready and link._newest is not None and link._newest.time_usec != alone.tick * 1000:
+                apart.append((alone.tick, link._newest.time_usec))
+            return command
+
+    fly(alone, Watched(), Pace(None), Log(every=0), lambda: alone.tick >= ticks)
+    assert apart == []
+    assert (alone.tick, alone.t_s) == (ticks, ticks * alone.world.timing.dt_s)
+    assert alone.t_s == 300.0
+    # The inertial unit's own stamp was made in the kernel, from the kernel's counter.
+    assert alone.value("imu.stamp_s") == pytest.approx(300.0, abs=alone.world.timing.dt_s)
+    assert (link.sensors, link.answers, link.late) == (ticks // 4, ticks // 4 - px4.freewheel, 0)
+    assert px4.complaints == []

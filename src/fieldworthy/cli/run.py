@@ -63,6 +63,12 @@ pilot_options = [
                  help="Autopilots side by side; default: one a core."),
     click.option("--instance", type=click.IntRange(0, 99), metavar="I",
                  help="Number of the first autopilot, from which its ports follow; default 0."),
+    click.option("--rate", type=click.FloatRange(1.0, 4000.0), metavar="HZ",
+                 help="Exchanges a second; default 250 for PX4, 800 for ArduPilot, 100 for boats."),
+    click.option("--json-version", type=click.Choice(["4.5", "2025-07", "2025-11"]),
+                 help="Of ArduPilot's JSON interface: what it may be told; default 4.5."),
+    click.option("--patience", type=click.FloatRange(min=0.1), metavar="S",
+                 help="Wall time that the autopilot may be silent; default 20."),
 ]  # fmt: skip
 
 
@@ -147,7 +153,8 @@ def _pilot(kind: str | None, given: dict[str, Any]) -> Any:
     """The autopilot that flies, or None for the scenario's own controller."""
     if kind is None:
         names = {"binary": "--binary", "defaults": "--defaults", "parameters": "--param", "airframe": "--airframe",
-                 "jobs": "--jobs", "instance": "--instance"}  # fmt: skip
+                 "jobs": "--jobs", "instance": "--instance", "rate": "--rate", "json_version": "--json-version",
+                 "patience": "--patience"}  # fmt: skip
         alone = [option for name, option in names.items() if given[name] not in (None, "", ())]
         if alone:
             raise click.UsageError(f"{alone[0]} goes with --pilot px4 or --pilot ardupilot only")
@@ -161,6 +168,7 @@ def _pilot(kind: str | None, given: dict[str, Any]) -> Any:
     defaults = tuple(path.resolve() for path in given["defaults"])
     return Pilot(
         kind, given["binary"].resolve(), parameters, defaults, given["airframe"],  # type: ignore[arg-type]
+        rate_hz=given["rate"], version=given["json_version"] or "4.5", patience_s=given["patience"] or 20.0,
         first_instance=given["instance"] or 0,
     )  # fmt: skip
 

@@ -15,7 +15,8 @@ from rich.table import Table
 
 from fieldworthy.trials.campaign import Progress
 
-STYLE = {"goal": "green", "collision": "red", "timeout": "yellow", "left area": "yellow", "non-finite": "magenta"}
+STYLE = {"goal": "green", "collision": "red", "timeout": "yellow", "left area": "yellow", "non-finite": "magenta",
+         "link lost": "magenta", "gave up": "yellow"}  # fmt: skip
 
 QUIET_EVERY_S = 5.0
 """Time between two progress lines where there is no terminal."""

@@ -10,11 +10,12 @@ import math
 from typing import Any
 
 from fieldworthy.core.constants import SEA_LEVEL_DENSITY_KG_M3, STANDARD_GRAVITY_M_S2
+from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.vec import Quat, Vec3, quat_conjugate, quat_from_euler_zyx, quat_multiply, rotate_inverse
 from fieldworthy.environment.atmosphere import isa
 from fieldworthy.links.ardupilot_json import Battery, Extras, JsonVersion, encode_state, fields_of
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.world.steered import OneTrial
+from fieldworthy.world.one_trial import OneTrial
 
 
 def stamp_s(t_s: float) -> float:
@@ -27,12 +28,34 @@ def stamp_s(t_s: float) -> float:
     return round(t_s * 1e6) * (1e-6 * (1.0 + 1e-7))
 
 
-class FlightSenses:
-    """Replies of what flies: its inertial unit as it reads, its true motion, and devices that are asked for."""
+def check_ardupilot(scenario: Scenario) -> None:
+    """Whether ArduPilot can be told of a vehicle of this scenario.
 
-    def __init__(self, alone: OneTrial, scenario: Scenario, version: JsonVersion = "4.5") -> None:
-        where = alone.place
-        self._alone, self._version, self._known = alone, version, fields_of(version)
+    Raises: FieldworthyError for what flies without inertial unit; a boat's is made from its motion.
+    """
+    if scenario.vehicle.kind != "boat" and scenario.sensors.imu is None:
+        raise FieldworthyError(
+            f"{scenario.name} has no inertial unit, and ArduPilot needs one; valid: a table [sensors.imu]"
+        )
+
+
+class FlightSenses:
+    """Replies of what flies: its inertial unit as it reads, its true motion, and devices that are asked for.
+
+    Equation: `airspeed` = true airspeed = calibrated airspeed * sqrt(sea-level density / density of the air).
+    Source: SIM_JSON.cpp takes `airspeed` for its pitot tube's speed as it comes, and AP_HAL_SITL/sitl_airspeed.cpp
+        divides that by EAS2TAS, which gives the calibrated speed again: read in 4.5 (commit 7dc5da1247 of 2022-05, with
+        a density of its own for 25 degC, 1.7 % low), in 4.6 and master from 2024-04 (b4ebae5e1b, standard atmosphere)
+        to 2025-12. So it is the same in all of `JsonVersion`.
+    Limits: master with pull request 33713 (July 2026) no longer divides: its airspeed reads too high there by the root
+        of the density ratio, 2.4 % at 488 m.
+    Verified by: tests/consistency/test_links.py
+    """
+
+    def __init__(self, vehicle: OneTrial, scenario: Scenario, version: JsonVersion = "4.5") -> None:
+        check_ardupilot(scenario)
+        where = vehicle.place
+        self._vehicle, self._version, self._known = vehicle, version, fields_of(version)
         self._elevation_m = scenario.air.elevation_m
         self._imu = [
             where[f"imu.{of.format(axis)}"] for of in ("rate_{}_rad_s", "specific_force_{}_m_s2") for axis in "xyz"
@@ -47,19 +70,19 @@ class FlightSenses:
 
         Raises: FieldworthyError where a number is not finite.
         """
-        alone = self._alone
-        numbers = alone.numbers
+        vehicle = self._vehicle
+        numbers = vehicle.numbers
         p, q, r, fx, fy, fz = [numbers[i] for i in self._imu]
         north, east, up, north_s, east_s, up_s, roll, pitch, yaw = [numbers[i] for i in self._motion]
         return encode_state(
-            time_s=stamp_s(alone.t_s), rate_frd_rad_s=(p, q, r), specific_force_frd_m_s2=(fx, fy, fz),
+            time_s=stamp_s(vehicle.t_s), rate_frd_rad_s=(p, q, r), specific_force_frd_m_s2=(fx, fy, fz),
             pos_ned_m=(north, east, -up), vel_ned_m_s=(north_s, east_s, -up_s),
             quat_ned_from_frd=quat_from_euler_zyx(roll, pitch, yaw),
             extras=self._extras() if self._told else None, version=self._version,
         )  # fmt: skip
 
     def _extras(self) -> Extras:
-        value = self._alone.value
+        value = self._vehicle.value
         told: dict[str, Any] = {}
         if self._finder and not math.isnan(value("rangefinder.stamp_s")):
             told["rng_m"] = (value("rangefinder.range_m"),)
@@ -78,7 +101,12 @@ class BoatSenses:
     """Replies of a boat, which has no inertial unit in the catalogue: a perfect one, made from its motion.
 
     Equation: gyro = rotation from the attitude before over dt; specific force = R^T ((v - v before)/dt - g): what
-        integrates back to the motion.      Source: strapdown equations, rectangular rule.
+        integrates back to the motion.
+    Source: strapdown equations, rectangular rule.
+    Frames: world NED, body FRD.
+    Limits: no noise, no bias, no lever arm; means over a step, the forces half a step behind the rates; speed in the
+        first step counts as there before, so that what starts moving feels no blow. `line` is called once a step.
+    Verified by: tests/verification/test_boat_senses.py
     """
 
     def __init__(self, vehicle: OneTrial) -> None:

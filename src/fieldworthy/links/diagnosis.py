@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fieldworthy.links.airframe import AutopilotKind
 from fieldworthy.links.ardupilot import PORT as ARDUPILOT_PORT
 from fieldworthy.links.diagnosis_machine import Process
-from fieldworthy.links.px4 import PORT as PX4_PORT
+from fieldworthy.links.px4_server import PORT as PX4_PORT
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,9 @@ from fieldworthy.links.lost import LinkLost, Loss
 from fieldworthy.links.mavlink import Reader
 from fieldworthy.links.mavlink_messages import FLAG_LOCKSTEP, CommandLong, Heartbeat, HilActuatorControls
 from fieldworthy.links.pace import Pace
-from fieldworthy.links.px4 import Px4Link, Px4Server
+from fieldworthy.links.px4 import Px4Link
 from fieldworthy.links.px4_senses import Px4Senses
+from fieldworthy.links.px4_server import Px4Server
 from fieldworthy.links.start_lines import start_lines
 from fieldworthy.links.vehicle import for_autopilot, rate_of
 from fieldworthy.scenario.schema import Scenario

@@ -11,21 +11,23 @@ from typing import Any
 
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.subnormal import flushed
-from fieldworthy.links.airframe import AutopilotKind, airframe_of
+from fieldworthy.links.airframe import Airframe, AutopilotKind, airframe_of
 from fieldworthy.links.ardupilot import ArdupilotLink, ArdupilotServer
 from fieldworthy.links.ardupilot_json import JsonVersion, ServoFrame
-from fieldworthy.links.ardupilot_senses import BoatSenses, FlightSenses
+from fieldworthy.links.ardupilot_senses import BoatSenses, FlightSenses, check_ardupilot
 from fieldworthy.links.companion import Companion
 from fieldworthy.links.lockstep import Autopilot, Log, fly
-from fieldworthy.links.lost import LinkLost
+from fieldworthy.links.lost import LinkLost, Loss
 from fieldworthy.links.pace import Lateness, Pace, undisturbed
-from fieldworthy.links.px4 import Px4Link, Px4Server
+from fieldworthy.links.px4 import Px4Link
 from fieldworthy.links.px4_board import Board, Line, Px4BoardLink
-from fieldworthy.links.px4_senses import Px4Senses
+from fieldworthy.links.px4_senses import Px4Senses, check_px4
+from fieldworthy.links.px4_server import Px4Server
 from fieldworthy.links.vehicle import build_for
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.world.alone import Alone
-from fieldworthy.world.steered import OneTrial, Steered
+from fieldworthy.world.one_trial import OneTrial
+from fieldworthy.world.steered import Steered
 
 LOOPBACK = "127.0.0.1"
 
@@ -40,6 +42,8 @@ class Options:
     """Pulses of a remote control that nobody moves, for PX4."""
     version: JsonVersion = "4.5"
     """Of ArduPilot's JSON interface."""
+    skid: bool = False
+    """A boat is steered by its left and right throttle."""
 
 
 class Host:
@@ -61,6 +65,8 @@ class Host:
         self._board = Board(line) if line is not None else None
         self._px4 = Px4Server(host, instance, port) if kind == "px4" and line is None else None
         self._ardupilot = ArdupilotServer(host, instance, port) if kind == "ardupilot" else None
+        self.companion: Companion | None = None
+        """Of the last flight: tells ArduPilot what a LiDAR sees."""
         self._client: socket.socket | None = None
         self._first: ServoFrame | None = None
 
@@ -82,8 +88,24 @@ class Host:
 
     @property
     def stranger(self) -> str:
-        """What has come to the port that is no autopilot; empty if nothing."""
-        return self._ardupilot.stranger if self._ardupilot is not None else ""
+        """What has come to the port that is no autopilot, or a second one; empty if nothing."""
+        if self._ardupilot is not None:
+            return self._ardupilot.stranger or self._ardupilot.second
+        return self._px4.stranger if self._px4 is not None else ""
+
+    @property
+    def still_flying(self) -> str:
+        """Address of an ArduPilot that calls on although its session is over; empty if none does.
+
+        It still flies the vehicle of before, so it is not taken: it must be started anew.
+        """
+        return self._ardupilot.still_flying if self._ardupilot is not None else ""
+
+    @property
+    def peer_host(self) -> str:
+        """The host of the autopilot that came last, in numbers; this machine where none has."""
+        server = self._px4 or self._ardupilot
+        return str(server.peer[0]) if server is not None and server.peer is not None else LOOPBACK
 
     def wait(self, wait_s: float) -> str:
         """The address of the autopilot that is there after at most this time; empty if nobody is."""
@@ -98,7 +120,7 @@ class Host:
 
     def session(self, vehicle: OneTrial, scenario: Scenario, options: Options, stopped: Callable[[], bool]) -> Any:
         """The session with the autopilot that `wait` has found."""
-        airframe = airframe_of(self.kind, scenario, vehicle.names)
+        airframe = airframe_of(self.kind, scenario, vehicle.names, options.skid)
         if self._board is not None:
             senses = Px4Senses(vehicle, scenario, options.rc_us)
             return Px4BoardLink(self._board.line, senses, airframe, options.patience_s)
@@ -112,12 +134,19 @@ class Host:
         raise FieldworthyError("no autopilot has come; valid: wait() first")
 
     def leave(self, link: Any = None) -> None:
-        """The session is over; an ArduPilot that was started again waits with its first frame."""
+        """The session is over.
+
+        An ArduPilot that was started again waits with its first frame; another one that is still there flies the
+        vehicle of before, and is not taken for the next.
+        """
         if self._client is not None:
             self._client.close()
         self._client, self._first = None, None
-        if isinstance(link, ArdupilotLink) and link.restarted:
-            self._first = link.frame
+        if isinstance(link, ArdupilotLink):
+            if link.restarted:
+                self._first = link.frame
+            elif self._ardupilot is not None:
+                self._ardupilot.part()
 
     def close(self) -> None:
         """Listen no more."""
@@ -138,18 +167,35 @@ class Flown:
     lateness: Lateness | None
     """None: as fast as it went."""
     lost: LinkLost | None
-    """Why the autopilot is no longer there; None: the trial ended, or somebody stopped it."""
+    """Why it ended before its time: the autopilot is no longer there, or our side could not go on (`Loss.OURS`);
+    None: the trial ended, or somebody stopped it."""
     wall_s: float
 
 
+def check(kind: AutopilotKind, scenario: Scenario, *, skid: bool = False) -> Airframe:
+    """Whether the autopilot can fly the scenario's vehicle at all: what can be told before anybody waits for it.
+
+    Returns: how it is wired, without the numbers of a command. skid: see `Options`.
+    Raises: FieldworthyError where no frame fits, an inertial unit is missing, or PX4's clock cannot follow.
+    """
+    airframe = airframe_of(kind, scenario, (), skid)
+    (check_px4 if kind == "px4" else check_ardupilot)(scenario)
+    return airframe
+
+
 def ready(scenario: Scenario, kind: AutopilotKind, trial: int, *, endless: bool = False) -> OneTrial:
-    """The vehicle of a trial at its start, compiled, so that no autopilot has to wait for that."""
+    """The vehicle of a trial at its start, compiled, so that no autopilot has to wait for that.
+
+    Raises: FieldworthyError as `check`.
+    """
+    check(kind, scenario)
     with flushed():
         world = build_for(scenario, kind, trial, endless=endless).world
         vehicle: OneTrial = Alone(world) if world.lidar is None and not world.extra else Steered(world)
         for _ in range(2):
             vehicle.move(vehicle.command, world.timing.control)
         vehicle.rewind()
+    airframe_of(kind, scenario, vehicle.names)
     return vehicle
 
 
@@ -167,10 +213,15 @@ def flight(
     """Fly with the autopilot that the host has found until the trial ends, the autopilot is lost or somebody stops it.
 
     beside: called after every step with the session and the simulated time [s].
+    Raises: FieldworthyError before anything is flown. What fails later is in `Flown.lost`.
     """
     pace, began, lost = Pace(speed), time.perf_counter(), None
-    link = host.session(vehicle, scenario, options or Options(), stopped)
-    companion = _companion(host, vehicle, scenario)
+    try:
+        link = host.session(vehicle, scenario, options or Options(), stopped)
+    except FieldworthyError:
+        host.leave()
+        raise
+    companion = host.companion = companion_of(host, vehicle, scenario)
 
     def every_step(t_s: float) -> None:
         if companion is not None and isinstance(vehicle, Steered):
@@ -183,17 +234,20 @@ def flight(
             fly(vehicle, link, pace, log, stopped, every_step)
         except LinkLost as error:
             lost = error
-            log.keep(vehicle, vehicle.command)
+        except FieldworthyError as error:
+            lost = LinkLost(Loss.OURS, f"our side: {error}")
         finally:
             host.leave(link)
             if companion is not None:
                 companion.close()
+    if lost is not None:
+        log.keep(vehicle, vehicle.command)
     return Flown(vehicle, log, pace.lateness() if speed is not None else None, lost, time.perf_counter() - began)
 
 
-def _companion(host: Host, vehicle: OneTrial, scenario: Scenario) -> Companion | None:
-    """Whoever tells ArduPilot what the LiDAR sees."""
+def companion_of(host: Host, vehicle: OneTrial, scenario: Scenario) -> Companion | None:
+    """Whoever tells ArduPilot what the LiDAR sees, at the machine where ArduPilot is."""
     lidar = scenario.sensors.lidar
     if lidar is None or host.kind != "ardupilot" or not isinstance(vehicle, Steered):
         return None
-    return Companion(host.instance, (lidar.range_min_m, lidar.range_max_m))
+    return Companion(host.instance, (lidar.range_min_m, lidar.range_max_m), host=host.peer_host)

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from fieldworthy.core.subnormal import flushed
 from fieldworthy.links.pace import Pace
+from fieldworthy.world.one_trial import OneTrial
 from fieldworthy.world.state import Frame
-from fieldworthy.world.steered import OneTrial
 
 
 class Autopilot(Protocol):

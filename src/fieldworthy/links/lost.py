@@ -22,6 +22,8 @@ class Loss(enum.Enum):
     """Has been started anew in the middle."""
     REPEATING = "repeating"
     """Asks the same thing again and again: it does not take our answers."""
+    OURS = "ours"
+    """Our side could not go on: it had nothing sound to tell."""
     NOBODY = "nobody"
     """Nobody has come."""
 

@@ -8,6 +8,7 @@ Verified by: tests/verification/test_pace.py
 from __future__ import annotations
 
 import gc
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ SPIN_S = 2e-4
 
 OVERRUN_S = 1e-3
 """A tick later than this after its time is an overrun."""
+
+WANTED = 0.999
+"""Share of the ticks that must be in time for real time to be kept."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,22 @@ class Lateness:
     slipped_s: float
     """By how much the clock was set back where we could not keep up."""
 
+    @property
+    def kept(self) -> bool:
+        """Whether real time was kept: at least `WANTED` of the ticks were within `OVERRUN_S` of their time."""
+        return self.overruns <= (1.0 - WANTED) * self.ticks
+
     def sentence(self) -> str:
-        """For a report."""
-        share = 100.0 * (1.0 - self.overruns / max(self.ticks, 1))
-        kept = f"{share:.2f} % of {self.ticks} ticks within {OVERRUN_S * 1e3:g} ms of their time"
+        """For a report, with its verdict."""
+        if not self.ticks:
+            return "0 ticks: nothing was paced"
+        # Rounded down: 100.00 % is without a single overrun.
+        share = math.floor(1e4 * (self.ticks - self.overruns) / self.ticks) / 100.0
+        kept = f"{'kept' if self.kept else 'NOT kept'}: {share:.2f} % of {self.ticks} ticks within "
+        limit = f"{OVERRUN_S * 1e3:g} ms of their time ({100.0 * WANTED:g} % wanted)"
         tail = f"; 99.9 % within {self.p999_s * 1e3:.2f} ms, worst {self.worst_s * 1e3:.2f} ms"
         slipped = f"; {self.slipped_s:.2f} s behind the wall clock in the end" if self.slipped_s > 0.0 else ""
-        return kept + tail + slipped
+        return kept + limit + tail + slipped
 
 
 class Pace:

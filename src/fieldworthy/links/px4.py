@@ -1,4 +1,4 @@
-"""The simulator's end of PX4's simulator API: TCP, lockstep by time stamps.
+"""A session with PX4 over its simulator API: TCP, lockstep by time stamps.
 
 PX4's clock is the time stamp of the newest HIL_SENSOR. It answers each with one HIL_ACTUATOR_CONTROLS that bears this
 stamp once all its work is done; then, and only then, we go on. Before its modules run it answers nothing: until the
@@ -12,13 +12,10 @@ Verified by: tests/verification/test_px4_link.py
 
 from __future__ import annotations
 
-import os
-import select
 import socket
 import time
 from collections.abc import Callable
 
-from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.links.airframe import Airframe
 from fieldworthy.links.lost import LinkLost, Loss
 from fieldworthy.links.mavlink import Reader
@@ -32,19 +29,11 @@ from fieldworthy.links.mavlink_messages import (
     HilStateQuaternion,
 )
 from fieldworthy.links.mavlink_reader import LONGEST_FRAME
-from fieldworthy.links.ports import taken
 from fieldworthy.links.px4_senses import TRUTH_HZ, Px4Senses
-
-PORT = 4560
-"""Of instance 0; the others count on."""
-
-MOST_PORT = 65535
+from fieldworthy.links.px4_server import LOOK_UP_S
 
 WALK_S = 0.004
 """Wall time between sensors before the first answer: PX4 is still starting its modules."""
-
-LOOK_UP_S = 0.2
-"""Who waits looks so often whether somebody wants to stop."""
 
 FREEWHEEL_S = 60.0
 """Wall time of sensors without any answer after which PX4 will not answer any more."""
@@ -53,42 +42,6 @@ FASTEST_USUAL_HZ = 250.0
 """Rate of HIL_SENSOR up to which PX4 answers each with its parameters as they come."""
 
 SET_MESSAGE_INTERVAL = 511
-
-
-class Px4Server:
-    """Listens for PX4, one client at a time; a new one is served when an old one has gone.
-
-    Raises: FieldworthyError where the port is taken.
-    """
-
-    def __init__(self, host: str = "127.0.0.1", instance: int = 0, port: int | None = None) -> None:
-        self.host, self.port = host, PORT + instance if port is None else port
-        if not 0 <= self.port <= MOST_PORT:
-            raise FieldworthyError(f"TCP port {self.port}: there is none; valid: up to {MOST_PORT}")
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        if os.name == "posix":  # elsewhere it would let two programs share the port
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            self._socket.bind((host, self.port))
-        except OSError as error:
-            self._socket.close()
-            raise FieldworthyError(f"TCP {host}:{self.port}: {taken(error)}") from None
-        self.port = self._socket.getsockname()[1]
-        self._socket.listen(1)
-
-    def accept(self, wait_s: float) -> socket.socket | None:
-        """The next client's socket; None if nobody came in that time."""
-        ready, _, _ = select.select([self._socket], [], [], wait_s)
-        if not ready:
-            return None
-        client, self.peer = self._socket.accept()
-        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        client.setblocking(False)
-        return client
-
-    def close(self) -> None:
-        """Stop listening."""
-        self._socket.close()
 
 
 class Px4Link:

@@ -11,6 +11,7 @@ Verified by: tests/verification/test_px4_board.py
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -22,9 +23,13 @@ from fieldworthy.links.lost import LinkLost, Loss
 from fieldworthy.links.mavlink import Reader, Writer
 from fieldworthy.links.mavlink_messages import CONTROL_COUNT, MODE_ARMED, HilActuatorControls
 from fieldworthy.links.px4_senses import Px4Senses
+from fieldworthy.links.unsent import WholeMessages
 
 USUAL_BAUD = 921600
 HEARTBEAT_S = 1.0
+
+MOST_AT_ONCE = 100
+"""Datagrams that are read in one go, so that a flood cannot hold us."""
 
 
 class Line(Protocol):
@@ -37,7 +42,7 @@ class Line(Protocol):
         ...
 
     def write(self, data: bytes) -> None:
-        """Send, or drop what finds no room."""
+        """Send whole frames, or drop them all where there is no room."""
         ...
 
     def close(self) -> None:
@@ -63,7 +68,12 @@ class SerialLine:
                 "as /dev/ttyACM0:921600 or COM3"
             ) from None
         self._lost: tuple[type[Exception], ...] = (serial.SerialException, OSError)
-        self._full: type[Exception] = serial.SerialTimeoutException
+        self._out = WholeMessages(self._put)
+
+    @property
+    def dropped(self) -> int:
+        """Writes for which the line had no room: too many frames a second for its baud rate, or nobody reads."""
+        return self._out.dropped
 
     def read(self) -> bytes:
         """What has come. Raises: LinkLost when the port has gone."""
@@ -74,13 +84,19 @@ class SerialLine:
         return data
 
     def write(self, data: bytes) -> None:
-        """Send, or drop what finds no room. Raises: LinkLost when the port has gone."""
+        """Send whole frames, or drop them all where there is no room. Raises: LinkLost when the port has gone."""
         try:
-            self._port.write(data)
-        except self._full:
-            return
+            self._out.write(data)
         except self._lost as error:
             raise LinkLost(Loss.CLOSED, f"the board on {self.name} has gone ({error})") from None
+
+    def _put(self, data: bytes) -> int:
+        if os.name != "posix":  # the driver takes all of it, and sends it while we go on
+            return int(self._port.write(data))
+        try:  # pyserial's own write looks again and again while there is no room
+            return os.write(self._port.fileno(), data)
+        except BlockingIOError:
+            return 0
 
     def close(self) -> None:
         """Close the port."""
@@ -107,15 +123,16 @@ class UdpLine:
         self._socket.setblocking(False)
 
     def read(self) -> bytes:
-        """What has come from the board."""
-        found = b""
-        while True:
+        """What has come from the board, MOST_AT_ONCE datagrams at most."""
+        found = []
+        for _ in range(MOST_AT_ONCE):
             try:
                 data, peer = self._socket.recvfrom(4096)
             except OSError:  # nothing more, or word that nobody listens yet
-                return found
+                break
             if peer == self._peer:
-                found += data
+                found.append(data)
+        return b"".join(found)
 
     def write(self, data: bytes) -> None:
         """Send; what cannot be sent is lost, as any datagram may be."""

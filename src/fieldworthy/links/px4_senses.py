@@ -20,8 +20,9 @@ from fieldworthy.core.vec import quat_from_euler_zyx
 from fieldworthy.environment.atmosphere import pressure_altitude_m
 from fieldworthy.links.mavlink import FieldsUpdated, Writer
 from fieldworthy.links.place import place_of
+from fieldworthy.links.vehicle import whole_us
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.world.steered import OneTrial
+from fieldworthy.world.one_trial import OneTrial
 
 EPOCH_US = 1_767_225_600_000_000
 """UTC at tick 0, 2026-01-01: the same in every run, so that runs repeat."""
@@ -37,14 +38,13 @@ class Px4Senses:
     Raises: FieldworthyError for a vehicle without inertial unit, or a step that is no whole number of microseconds.
     """
 
-    def __init__(self, alone: OneTrial, scenario: Scenario, rc_us: Sequence[float] = ()) -> None:
+    def __init__(self, vehicle: OneTrial, scenario: Scenario, rc_us: Sequence[float] = ()) -> None:
         """rc_us: pulses of a remote control that nobody moves; none without."""
-        where = alone.place
-        if "imu.stamp_s" not in where:
-            raise FieldworthyError("PX4 needs an inertial unit; valid: a table [sensors.imu]")
-        self._alone, self._place, self._rc_us = alone, place_of(scenario), rc_us
+        where = vehicle.place
+        check_px4(scenario)
+        self._vehicle, self._place, self._rc_us = vehicle, place_of(scenario), rc_us
         self._range_m = _limits_m(scenario)
-        self._tick_us = _whole_us(alone.world.timing.dt_s)
+        self._tick_us = whole_us(vehicle.world.timing.dt_s) or 0
         self._writer = Writer()
         axes = [f"imu.{of}" for of in ("specific_force_{}_m_s2", "rate_{}_rad_s")]
         self._imu = [where[of.format(axis)] for of in axes for axis in "xyz"]
@@ -69,12 +69,12 @@ class Px4Senses:
     @property
     def period_s(self) -> float:
         """Time from one HIL_SENSOR to the next."""
-        return self._alone.world.timing.control * self._alone.world.timing.dt_s
+        return self._vehicle.world.timing.control * self._vehicle.world.timing.dt_s
 
     @property
     def time_us(self) -> int:
         """PX4's clock at the vehicle's tick."""
-        return self._alone.tick * self._tick_us
+        return self._vehicle.tick * self._tick_us
 
     def set_truth_rate(self, rate_hz: float) -> None:
         """Send HIL_STATE_QUATERNION so often, as PX4 may ask for; 0: never."""
@@ -85,8 +85,8 @@ class Px4Senses:
 
         Raises: WireValueError where a reading is not finite.
         """
-        alone, stamps, before = self._alone, self._stamps, b""
-        numbers, tick = alone.numbers, alone.tick
+        vehicle, stamps, before = self._vehicle, self._stamps, b""
+        numbers, tick = vehicle.numbers, vehicle.tick
         self._fields = int(FieldsUpdated.IMU)
         for name, at, tell in self._devices:
             stamp = numbers[at]
@@ -109,17 +109,17 @@ class Px4Senses:
         )  # fmt: skip
 
     def _ticks(self, rate_hz: float) -> int:
-        return max(1, round(1.0 / (rate_hz * self._alone.world.timing.dt_s)))
+        return max(1, round(1.0 / (rate_hz * self._vehicle.world.timing.dt_s)))
 
     def _magnetometer(self) -> bytes:
-        value = self._alone.value
+        value = self._vehicle.value
         x, y, z = (1e4 * value(f"magnetometer.field_{axis}_t") for axis in "xyz")
         self._mag_gauss = (x, y, z)
         self._fields |= FieldsUpdated.MAG
         return b""
 
     def _barometer(self) -> bytes:
-        value = self._alone.value
+        value = self._vehicle.value
         pressure_pa = value("barometer.pressure_pa")
         self._pressure_hpa, self._pressure_alt_m = 0.01 * pressure_pa, pressure_altitude_m(pressure_pa)
         self._temperature_degc = value("barometer.temperature_k") - 273.15
@@ -127,12 +127,12 @@ class Px4Senses:
         return b""
 
     def _airspeed(self) -> bytes:
-        self._differential_hpa = 0.01 * self._alone.value("airspeed.differential_pa")
+        self._differential_hpa = 0.01 * self._vehicle.value("airspeed.differential_pa")
         self._fields |= FieldsUpdated.DIFF_PRESSURE
         return b""
 
     def _gnss(self) -> bytes:
-        value = self._alone.value
+        value = self._vehicle.value
         fix = value("gnss.fix")
         if fix < 0.5:
             lat, lon, alt = self._place.geodetic(0.0, 0.0, 0.0)
@@ -151,7 +151,7 @@ class Px4Senses:
         )  # fmt: skip
 
     def _rangefinder(self) -> bytes:
-        value, least, most = self._alone.value, *self._range_m
+        value, least, most = self._vehicle.value, *self._range_m
         valid = value("rangefinder.valid") > 0.5
         return self._writer.distance_sensor(
             time_boot_ms=self.time_us // 1000, distance_m=value("rangefinder.range_m"), min_m=least, max_m=most,
@@ -159,7 +159,7 @@ class Px4Senses:
         )  # fmt: skip
 
     def _optical_flow(self) -> bytes:
-        value = self._alone.value
+        value = self._vehicle.value
         return self._writer.hil_optical_flow(
             time_us=self.time_us, integration_time_us=round(1e6 * value("optical_flow.period_s")),
             flow_rad=[value(f"optical_flow.integrated_{axis}_rad") for axis in "xy"],
@@ -168,7 +168,7 @@ class Px4Senses:
         )  # fmt: skip
 
     def _odometry(self) -> bytes:
-        value = self._alone.value
+        value = self._vehicle.value
         if value("odometry.valid") < 0.5:
             return b""
         across, down, speed, tilt, heading = (
@@ -188,11 +188,11 @@ class Px4Senses:
         )  # fmt: skip
 
     def _truth(self) -> bytes:
-        value = self._alone.value
+        value = self._vehicle.value
         lat, lon, alt = self._place.geodetic(value("north_m"), value("east_m"), value("up_m"))
         quat = quat_from_euler_zyx(value("roll_rad"), value("pitch_rad"), value("heading_rad"))
         velocity = (value("north_m_s"), value("east_m_s"), -value("up_m_s"))
-        t_s, (before_s, before) = self._alone.t_s, self._truth_before
+        t_s, (before_s, before) = self._vehicle.t_s, self._truth_before
         self._truth_before = t_s, velocity
         gone_s = t_s - before_s
         accel = [(v - u) / gone_s if gone_s > 0.0 else 0.0 for v, u in zip(velocity, before, strict=True)]
@@ -220,8 +220,15 @@ def _limits_m(scenario: Scenario) -> tuple[float, float]:
     return (finder.values["range_min_m"], finder.values["range_max_m"]) if finder is not None else (0.0, 0.0)
 
 
-def _whole_us(dt_s: float) -> int:
-    ticks_us = round(dt_s * 1e6)
-    if abs(dt_s * 1e6 - ticks_us) > 1e-6 * ticks_us:
-        raise FieldworthyError(f"dt_s = {dt_s:g} is no whole number of microseconds, PX4's clock; valid: such as 0.001")
-    return ticks_us
+def check_px4(scenario: Scenario) -> None:
+    """Whether PX4 can be told of a vehicle of this scenario.
+
+    Raises: FieldworthyError for a vehicle without inertial unit, or a step that is no whole number of microseconds.
+    """
+    if scenario.sensors.imu is None:
+        raise FieldworthyError(f"{scenario.name} has no inertial unit, and PX4 needs one; valid: a table [sensors.imu]")
+    if whole_us(scenario.dt_s) is None:
+        raise FieldworthyError(
+            f"dt_s = {scenario.dt_s:g} of {scenario.name} is no whole number of microseconds, PX4's clock; valid: such "
+            "as 0.001"
+        )

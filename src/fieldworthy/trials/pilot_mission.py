@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from fieldworthy.links.ground_station import MissionItem
+from fieldworthy.links.mission import MissionItem
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.pilot_parameters import vehicle_of
 

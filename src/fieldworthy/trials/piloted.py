@@ -7,6 +7,7 @@ busy together.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -159,6 +160,8 @@ _stop: Any = None
 def _begin(stop: Any) -> None:
     global _stop
     _stop = stop
+    # One vehicle is no work for many threads, and the neighbours want the cores.
+    os.environ.setdefault("FIELDWORTHY_THREADS", "1")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and tells
 
 
@@ -186,7 +189,7 @@ def fly_trial(
             watch = _Watch(station, switches(scenario, pilot.kind, number), process, stopped)
             options = Options(pilot.patience_s, (), pilot.version)
             flown = flight(
-                host, vehicle, scenario, log, options=options, stopped=lambda: watch.over, beside=watch.look,
+                host, vehicle, scenario, log, options=options, stopped=watch.ended, beside=watch.look,
             )  # fmt: skip
             last_words = process.last_words(3) if flown.lost is not None else ""
     finally:
@@ -207,6 +210,12 @@ class _Watch:
         self.over = self.stopped = False
         """Nothing more will come; and that is because somebody wants to stop."""
 
+    def ended(self) -> bool:
+        """Asked at every step, and while an autopilot that may be silent is waited for."""
+        if not self.over and self._wanted():
+            self.over = self.stopped = True
+        return self.over
+
     def look(self, link: Any, t_s: float) -> None:
         """Called after every step."""
         if t_s < self._next_s:
@@ -217,8 +226,6 @@ class _Watch:
         while self._switches and t_s >= self._switches[0].t_s:
             for name, value in self._switches.pop(0).parameters.items():
                 station.set_parameter(name, value)
-        if self._wanted():
-            self.over = self.stopped = True
         if self._process.poll() is not None:
             raise LinkLost(Loss.CLOSED, f"{self._process.command.name} has ended by itself")
         # What has given up in the air still has to come down: whether it does so whole is worth knowing.

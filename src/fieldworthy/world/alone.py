@@ -17,13 +17,13 @@ from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.parcel import Parcel
 from fieldworthy.environment.primitives import Table
 from fieldworthy.world.course import RUNNING
-from fieldworthy.world.decide import command_names
 from fieldworthy.world.motion import Moving, Surroundings, move, near_masks
+from fieldworthy.world.one_trial import OneTrial
 from fieldworthy.world.state import Frame, World
 from fieldworthy.world.walk import longest_move_s, solid, start
 
 
-class Alone:
+class Alone(OneTrial):
     """A world of one trial, moved tick by tick under commands from outside.
 
     Raises: FieldworthyError for a world of several trials, with a LiDAR, or with sensors of the user's own.
@@ -32,13 +32,8 @@ class Alone:
     def __init__(self, world: World) -> None:
         if len(world.trials) != 1 or world.lidar is not None or world.extra:
             raise FieldworthyError("Alone moves one trial without LiDAR and sensors of the user's own")
+        super().__init__(world)
         engine, begun = world.engine, start(world)
-        self.world = world
-        self.names = command_names(world)
-        """Of the numbers that a command consists of, in their order."""
-        self.tick = 0
-        self.command: Sequence[float] = (0.0,) * len(self.names)
-        """The last one."""
         state = (world.vehicle_shape().tree(begun.vehicle), begun.standing, engine.counter(0))
         lasting = (world.vehicle_parameters, world.medium, world.course_lanes, world.trial_lanes)
         seen = (begun.standing.outcome, begun.sights)
@@ -56,7 +51,6 @@ class Alone:
         names = [f"{device}.{name}" for device, values in self._devices.items() for name in values]
         known = [f"known.{name}" for name in begun.sights.known]
         self.place = {name: i for i, name in enumerate(["outcome", *self._kept, *known, *names])}
-        """Where each number of `numbers` lies: `up_m`, `rotor_0_rad_s`, `imu.rate_x_rad_s`, `gnss.stamp_s`."""
         self._read()
 
     def move(self, command: Sequence[float], ticks: int) -> None:
@@ -81,9 +75,9 @@ class Alone:
         self._read()
 
     @property
-    def t_s(self) -> float:
-        """Time since the start."""
-        return self.tick * self.world.timing.dt_s
+    def numbers(self) -> list[float]:
+        """What `place` names, at this tick."""
+        return self._numbers
 
     @property
     def standing(self) -> dict[str, float]:
@@ -98,21 +92,7 @@ class Alone:
     @property
     def running(self) -> bool:
         """Whether the trial goes on."""
-        return self.numbers[0] == RUNNING
-
-    def value(self, name: str) -> float:
-        """A number that is seen of the vehicle or has arrived from its devices (`place` has all names)."""
-        return self.numbers[self.place[name]]
-
-    def heard(self) -> dict[str, dict[str, float]]:
-        """Each device's newest reading that has arrived, by device and name; without devices not heard so far."""
-        found: dict[str, dict[str, float]] = {}
-        for device, names in self._devices.items():
-            stamp = self.value(f"{device}.stamp_s")
-            # Before anything arrives a stamp lies before all time, but for the inertial unit: it has nothing at tick 0.
-            if stamp >= -1e5 and self.tick > 0:
-                found[device] = {name: self.value(f"{device}.{name}") for name in names}
-        return found
+        return self._numbers[0] == RUNNING
 
     def frame(self, command: Sequence[float]) -> Frame:
         """What records see at this tick, where `command` is given, by the names of the run folder."""
@@ -130,8 +110,7 @@ class Alone:
         return self._counters[ticks]
 
     def _read(self) -> None:
-        self.numbers: list[float] = np.asarray(self._told).tolist()
-        """What `place` names, at this tick."""
+        self._numbers: list[float] = np.asarray(self._told).tolist()
 
     def _moved(
         self, fixed: Any, fixed_words: Any, wide: tuple[Any, ...], tables: tuple[Table, ...], counts: tuple[Any, ...],

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.sensors.scan import Scan, ScanArrays, to_numpy
-from fieldworthy.world.alone import Alone
 from fieldworthy.world.course import RUNNING
-from fieldworthy.world.decide import Decision, command_names
+from fieldworthy.world.decide import Decision
+from fieldworthy.world.one_trial import OneTrial as OneTrial
 from fieldworthy.world.state import Frame, World
 from fieldworthy.world.walk import advance, frame_of, start
 
 
-class Steered:
+class Steered(OneTrial):
     """One trial, a command at a time.
 
     Raises: FieldworthyError for a world of several trials.
@@ -29,18 +28,14 @@ class Steered:
     def __init__(self, world: World) -> None:
         if len(world.trials) != 1:
             raise FieldworthyError("Steered moves one trial; valid: `advance` for more")
-        self.world = world
-        self.names = command_names(world)
-        """Of the numbers that a command consists of, in their order."""
+        super().__init__(world)
         self._begun = self._state = start(world)
         self._swept: Scan | None = None
         self._numbers: list[float] | None = None
-        self.command: Sequence[float] = (0.0,) * len(self.names)
-        """The last one."""
         sights = self._begun.sights
-        told = [f"{device}.{name}" for device, values in sights.heard.items() for name in values]
+        self._devices = {device: tuple(values) for device, values in sights.heard.items()}
+        told = [f"{device}.{name}" for device, names in self._devices.items() for name in names]
         self.place = {name: i for i, name in enumerate([*sights.seen, *told])}
-        """Where each number of `numbers` lies: `up_m`, `gnss.stamp_s`."""
 
     def move(self, command: Sequence[float], ticks: int) -> None:
         """Go on for `ticks` ticks, a whole number of the world's control periods; nothing moves after the end."""
@@ -49,12 +44,12 @@ class Steered:
             raise FieldworthyError(f"{ticks} ticks are no whole number of periods of {period}; valid: a multiple")
         for _ in range(ticks // period):
             self._state, _ = advance(self.world, self._state, self._decision(command))
-        self.command, self._numbers = command, None
+        self.tick, self.command, self._numbers = self._state.tick, command, None
 
     def rewind(self) -> None:
         """Back to tick 0, as if nothing had been."""
         self._state, self._swept, self._numbers = self._begun, None, None
-        self.command = (0.0,) * len(self.names)
+        self.tick, self.command = self._state.tick, (0.0,) * len(self.names)
 
     @property
     def numbers(self) -> list[float]:
@@ -64,16 +59,6 @@ class Steered:
             told = [value for values in sights.heard.values() for value in values.values()]
             self._numbers = [float(np.asarray(value)[0]) for value in (*sights.seen.values(), *told)]
         return self._numbers
-
-    @property
-    def tick(self) -> int:
-        """Where it is in time."""
-        return self._state.tick
-
-    @property
-    def t_s(self) -> float:
-        """Time since the start."""
-        return self.tick * self.world.timing.dt_s
 
     @property
     def standing(self) -> dict[str, float]:
@@ -102,21 +87,7 @@ class Steered:
         }
         return replace(frame, values=values, scan=None)
 
-    def heard(self) -> dict[str, dict[str, float]]:
-        """Each device's newest reading that has arrived, by device and name; without devices not heard so far."""
-        told = self._state.sights.heard
-        found = {name: {key: float(np.asarray(v)[0]) for key, v in values.items()} for name, values in told.items()}
-        return {name: values for name, values in found.items() if values["stamp_s"] >= -1e5 and self.tick > 0}
-
-    def value(self, name: str) -> float:
-        """A number that is seen of the vehicle or has arrived from its devices (`place` has all names)."""
-        return self.numbers[self.place[name]]
-
     def _decision(self, command: Sequence[float]) -> Decision:
         engine, state = self.world.engine, self._state
         given = {name: engine.floats(value) for name, value in zip(self.names, command, strict=True)}
         return self.world.vehicle.command(**given), engine.floats(0.0), state.memory
-
-
-OneTrial: TypeAlias = Alone | Steered
-"""A vehicle that waits for commands."""

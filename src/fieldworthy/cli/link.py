@@ -52,6 +52,7 @@ class Speed(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     metavar="HZ",
     help="Exchanges a second; default 250 for PX4, 800 for ArduPilot, 100 for boats.",
 )
+@click.option("--skid", is_flag=True, help="A boat is steered by left and right throttle (SERVO1, SERVO3).")
 @click.option("--rc", metavar="US,US,…", help="Pulses of a remote control that nobody moves, for PX4.")
 @click.option(
     "--json-version",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,8 @@ STATUS_EVERY_S = 2.0
 
 def serve(given: dict[str, Any]) -> int:
     """One autopilot after another; the exit code."""
-    from fieldworthy.links.host import Host
+    from fieldworthy.links.host import Host, check
+    from fieldworthy.links.start_lines import start_lines
     from fieldworthy.links.vehicle import for_autopilot, rate_of
     from fieldworthy.scenario import load
     from fieldworthy.trials.interrupt import stop_wanted
@@ -36,14 +36,14 @@ def serve(given: dict[str, Any]) -> int:
     kind, paced = given["autopilot"], given["realtime"] or line is not None
     notes: list[str] = []
     loaded = load(given["scenario"], overrides(None, given["seed"], given["settings"]), notes=notes)
-    if loaded.sensors.lidar is None:  # one vehicle is no work for many threads
-        os.environ.setdefault("FIELDWORTHY_THREADS", "1")
     rate_hz = given["rate"] or rate_of(kind, loaded)
     scenario = for_autopilot(loaded, kind, rate_hz)
     speed = 1.0 if paced else None if math.isinf(given["speed"]) else given["speed"]
+    check(kind, scenario, skid=given["skid"])
     host = Host(kind, given["host"], given["instance"], given["port"], line)
-    start = [] if line is not None else _how_to_start(kind, scenario, host, given["instance"], rate_hz)
-    _tell([*notes, *start])
+    if line is None:
+        notes += start_lines(kind, scenario, host.address, given["instance"], rate_hz, given["skid"])
+    _tell(notes)
     trial = given["trial"]
     with stop_wanted() as stopped:
         try:
@@ -52,12 +52,23 @@ def serve(given: dict[str, Any]) -> int:
                 if flown is None:
                     break
                 _report(flown, scenario, trial, given)
+                if kind == "px4" and line is None and not given["once"]:
+                    _tell(["PX4 does not come back by itself: start it anew for the next flight"])
                 trial += given["trial_step"]
                 if given["once"]:
-                    return 3 if flown.lost is not None else 130 if stopped() else 0
+                    return _code(flown, stopped())
         finally:
             host.close()
     return 130 if given["once"] else 0
+
+
+def _code(flown: Flown, stopped: bool) -> int:
+    """The exit code of one flight."""
+    from fieldworthy.links.lost import Loss
+
+    if flown.lost is not None:
+        return 2 if flown.lost.loss is Loss.OURS else 3
+    return 130 if stopped else 0
 
 
 def _make_room(given: dict[str, Any]) -> None:
@@ -95,16 +106,19 @@ def _one(
     vehicle = ready(scenario, given["autopilot"], trial, endless=True)
     every = max(1, round(1.0 / (RECORD_HZ * scenario.dt_s))) if given["record"] else 0
     log = Log(every=every, with_devices=given["record"])
-    options = Options(given["patience"], _pulses(given["rc"]), given["json_version"])
+    options = Options(given["patience"], _pulses(given["rc"]), given["json_version"], given["skid"])
     _tell([f"waiting on {host.address}"])
-    peer, stranger = "", ""
+    peer, stranger, told = "", "", False
     while not peer:
         peer = host.wait(0.2)
         if stopped():
             return None
         if host.stranger != stranger:
             stranger = host.stranger
-            _tell([f"not an autopilot: {stranger}"])
+            _tell([f"not taken: {stranger}"] if stranger else [])
+        if host.still_flying and not told:
+            told = True
+            _tell([f"ArduPilot at {host.still_flying} still flies the vehicle of before: start it anew"])
     _tell([f"{peer} has come: flight {trial}"])
     last = [time.monotonic(), 0.0]
     for_s = given["for_s"]
@@ -141,7 +155,7 @@ def _report(flown: Flown, scenario: Scenario, trial: int, given: dict[str, Any])
         "time_s": t_s,
         "wall_s": round(flown.wall_s, 3),
         "speed": round(t_s / flown.wall_s, 2) if flown.wall_s else None,
-        "lateness": None if flown.lateness is None else vars(flown.lateness),
+        "lateness": None if flown.lateness is None else {**vars(flown.lateness), "kept": flown.lateness.kept},
         "recordings": [str(path) for path in files],
     }
     if given["as_json"]:
@@ -153,12 +167,6 @@ def _report(flown: Flown, scenario: Scenario, trial: int, given: dict[str, Any])
         click.echo(f"real time: {flown.lateness.sentence()}")
     for path in files:
         click.echo(f"recording: {path}")
-
-
-def _how_to_start(kind: str, scenario: Scenario, host: Host, instance: int, rate_hz: float) -> list[str]:
-    from fieldworthy.links.start_lines import start_lines
-
-    return start_lines(kind, scenario, host.address, instance, rate_hz)
 
 
 def _pulses(text: str | None) -> tuple[float, ...]:

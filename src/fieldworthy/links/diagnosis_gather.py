@@ -45,7 +45,7 @@ from fieldworthy.links.px4_server import Px4Server
 from fieldworthy.links.start_lines import start_lines
 from fieldworthy.links.vehicle import for_autopilot, rate_of
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.world.steered import OneTrial
+from fieldworthy.world.one_trial import OneTrial
 
 ENOUGH_S: dict[AutopilotKind, float] = {"px4": 20.0, "ardupilot": 10.0}
 """Simulated time that is flown when all is well."""

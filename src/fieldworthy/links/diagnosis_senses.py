@@ -30,7 +30,7 @@ from fieldworthy.links.mavlink_messages import HilGps, HilSensor, Message
 from fieldworthy.links.px4 import FASTEST_USUAL_HZ
 from fieldworthy.links.px4_senses import Px4Senses
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.world.steered import OneTrial
+from fieldworthy.world.one_trial import OneTrial
 
 LOOKED_S = 2.0
 """Simulated time that is looked at."""

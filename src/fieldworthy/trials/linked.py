@@ -8,6 +8,7 @@ from typing import Any
 from fieldworthy import __version__
 from fieldworthy.core.engine import engine_facts, load_engine
 from fieldworthy.links.host import Flown
+from fieldworthy.links.lost import Loss
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.folder import command_line, default_folder, versions
 from fieldworthy.trials.reasons import reason
@@ -23,6 +24,8 @@ def ending(flown: Flown, scenario: Scenario) -> tuple[str, str]:
         standing = vehicle.standing
         outcome, end_tick = OUTCOMES[int(standing["outcome"])], int(standing["end_tick"])
         return outcome, reason(scenario, vehicle.world, flown.log.frames[-1], 0, outcome, end_tick)
+    if flown.lost is not None and flown.lost.loss is Loss.OURS:
+        return STOPPED, f"stopped at {vehicle.t_s:.3f} s: {flown.lost}"
     if flown.lost is not None:
         return LINK_LOST, f"link lost at {vehicle.t_s:.3f} s: {flown.lost}"
     return STOPPED, f"stopped at {vehicle.t_s:.3f} s"

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.links.airframe import AutopilotKind
 from fieldworthy.links.ardupilot_json import JsonVersion
 from fieldworthy.links.autopilot_process import AutopilotCommand, ardupilot_command, px4_command
 from fieldworthy.links.ground_station import GroundStation, Phase
+from fieldworthy.links.host import check
 from fieldworthy.links.mavlink_sockets import ardupilot_link, px4_link
 from fieldworthy.links.place import place_of
 from fieldworthy.links.vehicle import rate_of
@@ -51,17 +53,24 @@ class Pilot:
     def command(self, scenario: Scenario, instance: int) -> AutopilotCommand:
         """What is started for a trial.
 
-        Raises: AutopilotProcessError for a binary that is not there, or is another one.
+        Raises: FieldworthyError for a vehicle that it cannot fly; AutopilotProcessError for a binary that is not there,
+            or is another one.
         """
-        vehicle = vehicle_of(scenario)
         if self.kind == "px4":
-            model = self.model or ("none_iris" if vehicle == "copter" else "gazebo-classic_plane")
+            frame = check(self.kind, scenario)
+            model = self.model or frame.px4_model
+            if not model:
+                what = f"PX4 has no usual airframe for a {frame.title} on this link"
+                raise FieldworthyError(
+                    f"{what}; valid: --airframe, with the rotors on outputs 1 to {len(frame.outputs)}"
+                )
             return px4_command(self.binary, instance, model=model, parameters=self.told(scenario))
+        check(self.kind, scenario)
         place = place_of(scenario)
         home = (place.lat_deg, place.lon_deg, place.elevation_m, scenario.start.heading_deg % 360.0)
         rate = round(self.rate_hz or rate_of(self.kind, scenario))
         return ardupilot_command(
-            self.binary, instance, vehicle=vehicle, home=home, defaults=self.defaults,
+            self.binary, instance, vehicle=vehicle_of(scenario), home=home, defaults=self.defaults,
             parameters=self.told(scenario), rate_hz=rate,
         )  # fmt: skip
 

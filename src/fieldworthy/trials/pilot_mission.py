@@ -10,10 +10,7 @@ import math
 
 from fieldworthy.links.mission import MissionItem
 from fieldworthy.scenario.schema import Scenario
-from fieldworthy.trials.pilot_parameters import vehicle_of
-
-REACHED_SHARE = 0.5
-"""An autopilot's waypoint is done within this share of ours, so that ours is done too."""
+from fieldworthy.trials.pilot_parameters import REACHED_SHARE, vehicle_of
 
 TAKEOFF_UP_M, TAKEOFF_AHEAD_M = 40.0, 300.0
 """Where a plane's take-off leads to: straight ahead, high enough to turn."""

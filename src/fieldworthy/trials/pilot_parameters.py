@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from fieldworthy.links.airframe import AutopilotKind
+from fieldworthy.links.airframe import AutopilotKind, airframe_of
 from fieldworthy.scenario.schema import Scenario
 from fieldworthy.trials.plane_tuning import plane_parameters
+
+REACHED_SHARE = 0.5
+"""An autopilot's waypoint is done within this share of ours, so that ours is done too."""
 
 PilotedVehicle: TypeAlias = Literal["copter", "plane", "rover"]
 
@@ -24,39 +27,34 @@ def vehicle_of(scenario: Scenario) -> PilotedVehicle:
 
 
 def usual_parameters(kind: AutopilotKind, scenario: Scenario) -> dict[str, float]:
-    """The usual ones of the vehicle's kind, and a plane's by its file."""
+    """Those of the frame, the usual ones of the vehicle's kind, a plane's by its file, and the mission's radius."""
     vehicle = vehicle_of(scenario)
     tuned = plane_parameters(kind, scenario) if vehicle == "plane" else {}
-    return {**_USUAL[kind].get(vehicle, {}), **tuned}
+    frame = airframe_of(kind, scenario, ()).parameters
+    return {**frame, **_USUAL[kind].get(vehicle, {}), **_radius(kind, scenario), **tuned}
+
+
+def _radius(kind: AutopilotKind, scenario: Scenario) -> dict[str, float]:
+    """ArduPilot takes no radius from a mission's waypoints: all have the least of ours, within its own limits."""
+    least_m = REACHED_SHARE * min(target.radius_m for target in (*scenario.waypoints, scenario.goal))
+    if kind == "px4" or vehicle_of(scenario) == "plane":
+        return {}
+    if vehicle_of(scenario) == "rover":
+        return {"WP_RADIUS": max(least_m, 0.5)}
+    return {"WPNAV_RADIUS": 100.0 * min(max(least_m, 0.05), 10.0)}
 
 
 _USUAL: dict[AutopilotKind, dict[str, dict[str, float]]] = {
     "px4": {
-        "copter": {},
         # From a catapult, not a runway, and without waiting for the shove: the catapult waits for the motor. All of the
         # throttle, where airframe 1030 allows 60 per cent. A mission may end in the air.
         "plane": {"RWTO_TKOFF": 0, "FW_LAUN_DETCN_ON": 0, "FW_THR_MAX": 1.0, "MIS_TKO_LAND_REQ": 0},
     },
     "ardupilot": {
-        "copter": {"FRAME_CLASS": 1, "FRAME_TYPE": 1},
         # The motor runs at once in a take-off, without waiting for a shove or a speed: the catapult waits for it.
-        # Pulses of the throttle as `links.airframe` reads them; plane.parm has others, and banks to 65 deg.
-        "plane": {
-            "TKOFF_THR_MINACC": 0,
-            "TKOFF_THR_MINSPD": 0,
-            "SERVO3_MIN": 1100,
-            "SERVO3_MAX": 1900,
-            "ROLL_LIMIT_DEG": 45,
-        },
-        "rover": {
-            "FRAME_CLASS": 2,
-            "PRX1_TYPE": 2,
-            "OA_TYPE": 1,
-            "SERVO1_MIN": 1000,
-            "SERVO1_MAX": 2000,
-            "SERVO3_MIN": 1000,
-            "SERVO3_MAX": 2000,
-        },
+        # plane.parm banks to 65 deg.
+        "plane": {"TKOFF_THR_MINACC": 0, "TKOFF_THR_MINSPD": 0, "ROLL_LIMIT_DEG": 45},
+        "rover": {"PRX1_TYPE": 2, "OA_TYPE": 1},
     },
 }
-"""What autopilots are told of vehicles: a quad X, a plane on a catapult, a boat that looks where it goes."""
+"""What autopilots are told of kinds of vehicles: a plane on a catapult, a boat that looks where it goes."""

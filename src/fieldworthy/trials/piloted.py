@@ -37,7 +37,7 @@ from fieldworthy.trials.pilot_faults import Switch, refuse_unheard, switches
 from fieldworthy.trials.piloted_trial import Trial, as_flight, sample_ticks
 from fieldworthy.trials.reasons import gone_before
 from fieldworthy.trials.result import GAVE_UP, LINK_LOST, OUTCOME_NAMES, STOPPED, Result
-from fieldworthy.world.steered import OneTrial
+from fieldworthy.world.one_trial import OneTrial
 
 ARRIVES_S = 60.0
 """Wall time from the start of the process to its connection."""
@@ -258,6 +258,8 @@ def _ended(
     flown: Flown, scenario: Scenario, number: int, station: GroundStation, last_words: str, stopped: bool
 ) -> Trial:
     vehicle = flown.vehicle
+    if flown.lost is not None and flown.lost.loss is Loss.OURS:
+        raise FieldworthyError(str(flown.lost))
     outcome, why = ending(flown, scenario)
     if outcome == STOPPED and not stopped:
         down = "; then came down whole" if station.in_air is False and station.reached is not None else ""

@@ -20,7 +20,7 @@ from fieldworthy.trials.record import Recording
 from fieldworthy.trials.recorder import recording_of
 from fieldworthy.trials.result import Result
 from fieldworthy.world import OUTCOMES
-from fieldworthy.world.steered import OneTrial
+from fieldworthy.world.one_trial import OneTrial
 
 
 def fly_again(

@@ -14,7 +14,7 @@ from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.sensors.scan import Scan, ScanArrays, to_numpy
 from fieldworthy.world.course import RUNNING
 from fieldworthy.world.decide import Decision
-from fieldworthy.world.one_trial import OneTrial as OneTrial
+from fieldworthy.world.one_trial import OneTrial
 from fieldworthy.world.state import Frame, World
 from fieldworthy.world.walk import advance, frame_of, start
 

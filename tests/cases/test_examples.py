@@ -12,7 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
-SLOW = {"04_sweep_noise.py", "07_randomize.py", "08_differentiate.py"}
+SLOW = {
+    "04_sweep_noise.py", "07_randomize.py", "08_differentiate.py", "09_own_aircraft.py", "10_own_flight_controller.py",
+}  # fmt: skip
 """More than a few seconds each."""
 LIMIT_S = 120.0
 """For a busy machine; on a free one each takes under 20 s."""

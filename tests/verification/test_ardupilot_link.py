@@ -462,6 +462,7 @@ def hold_5_m() -> Pulses:
     return pulses
 
 
+@pytest.mark.slow
 def test_a_quadrotor_takes_off_and_stays_and_the_autopilot_has_no_complaint(server: Telling) -> None:
     scenario = for_autopilot(load("quad-hover"), "ardupilot")
     alone = Alone(build_for(scenario, "ardupilot", 0, endless=True).world)
@@ -489,7 +490,7 @@ def minutes_flown(server: Telling, quad: Airframe, minutes: float, rate_hz: floa
     assert time_of(fake.taken[-1][1]) == pytest.approx(minutes * 60.0, rel=2e-7)
 
 
-@pytest.mark.parametrize("rate_hz", [800.0, 1200.0])
+@pytest.mark.parametrize("rate_hz", [1200.0, pytest.param(800.0, marks=pytest.mark.slow)])
 def test_the_clocks_agree_after_a_quarter_of_a_minute(server: Telling, quad: Airframe, rate_hz: float) -> None:
     """ArduPilot's drops what is below a microsecond at every step; at 1200 Hz a step is no whole number of them."""
     minutes_flown(server, quad, 0.25, rate_hz)

@@ -431,6 +431,7 @@ def test_an_autopilot_that_never_answers() -> None:
     assert "said nothing" in ground.problem
 
 
+@pytest.mark.slow
 def test_a_deadline_leaves_real_time_for_the_answer() -> None:
     """At 1000 times real time thirty seconds are 30 ms, in which no process has woken up."""
     flight = Flight(pace=1000.0, deadlines_s={Phase.HEARTBEAT: 30.0})

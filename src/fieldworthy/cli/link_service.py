@@ -132,7 +132,10 @@ def _one(
             _tell([_status(vehicle, link, t_s, (t_s - last[1]) / (now - last[0]))])
             last[:] = now, t_s
 
-    return flight(host, vehicle, scenario, log, speed=speed, options=options, stopped=over, beside=beside)
+    realtime = bool(given["realtime"] or given["serial"] or given["udp"])
+    return flight(
+        host, vehicle, scenario, log, speed=speed, realtime=realtime, options=options, stopped=over, beside=beside
+    )
 
 
 def _status(vehicle: Any, link: Any, t_s: float, speed: float) -> str:

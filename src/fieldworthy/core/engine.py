@@ -12,7 +12,8 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -153,6 +154,19 @@ def _set_threads(dr: Any) -> None:
     if not wanted.isdigit() or int(wanted) < 1:
         raise EngineError(f"FIELDWORTHY_THREADS={wanted}: not a number of threads; valid: 1, 2, …")
     dr.set_thread_count(int(wanted))
+
+
+@contextmanager
+def worker_threads(count: int) -> Iterator[None]:
+    """Kernels run on so many threads in here: one vehicle is no work for many, and waiting ones take a core's time."""
+    import drjit as dr
+
+    before = dr.thread_count()
+    dr.set_thread_count(count)
+    try:
+        yield
+    finally:
+        dr.set_thread_count(before)
 
 
 class _Hidden:

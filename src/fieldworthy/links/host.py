@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from fieldworthy.core.engine import worker_threads
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.subnormal import flushed
 from fieldworthy.links.airframe import Airframe, AutopilotKind, airframe_of
@@ -206,12 +207,14 @@ def flight(
     log: Log,
     *,
     speed: float | None = None,
+    realtime: bool = False,
     options: Options | None = None,
     stopped: Callable[[], bool] = lambda: False,
     beside: Callable[[Autopilot, float], None] | None = None,
 ) -> Flown:
     """Fly with the autopilot that the host has found until the trial ends, the autopilot is lost or somebody stops it.
 
+    realtime: before all ordinary programs, where the system allows it.
     beside: called after every step with the session and the simulated time [s].
     Raises: FieldworthyError before anything is flown. What fails later is in `Flown.lost`.
     """
@@ -229,7 +232,8 @@ def flight(
         if beside is not None:
             beside(link, t_s)
 
-    with undisturbed() if speed is not None else nullcontext():
+    alone = worker_threads(1) if isinstance(vehicle, Alone) else nullcontext()
+    with alone, undisturbed(first=realtime) if speed is not None else nullcontext():
         try:
             fly(vehicle, link, pace, log, stopped, every_step)
         except LinkLost as error:

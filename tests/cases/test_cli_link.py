@@ -349,3 +349,13 @@ def test_two_instances_side_by_side(whom: str, number: signal.Signals) -> None:
             assert "flight 0: stopped at" in it.said  # each its own trial, so that they are not the same
             assert "flight 1: stopped at" in it.said
         assert "Traceback" not in it.said
+
+
+def test_faults_that_cannot_reach_ardupilot_are_told(capsys: Capture) -> None:
+    fault = 'faults=[{kind="sensor-loss", part="gnss", at_s=5}, {kind="rotor-loss", part="1", at_s=9}]'
+    with FakeArdupilot(UDP + 10 * 48, lambda t_s, state: (1000,) * 4, rate_hz=800):
+        words = ("--instance", 48, "--once", "--for", 0.5, "--speed", "max", "--set", fault)
+        code, _, err = command(capsys, "ardupilot", "quad-x500", *words)
+    assert code == 0
+    assert err.count("does not reach ArduPilot") == 1
+    assert "sensor-loss of the gnss does not reach ArduPilot" in err

@@ -30,6 +30,7 @@ def serve(given: dict[str, Any]) -> int:
     from fieldworthy.links.vehicle import for_autopilot, rate_of
     from fieldworthy.scenario import load
     from fieldworthy.trials.interrupt import stop_wanted
+    from fieldworthy.trials.pilot_faults import unheard
 
     _make_room(given)
     line = _line(given)
@@ -41,6 +42,7 @@ def serve(given: dict[str, Any]) -> int:
     speed = 1.0 if paced else None if math.isinf(given["speed"]) else given["speed"]
     check(kind, scenario, skid=given["skid"])
     host = Host(kind, given["host"], given["instance"], given["port"], line)
+    notes += [f"{sentence}; campaigns (run --pilot) tell it of some" for sentence in unheard(loaded, kind)]
     if line is None:
         notes += start_lines(kind, scenario, host.address, given["instance"], rate_hz, given["skid"])
     _tell(notes)
@@ -129,7 +131,8 @@ def _one(
     def beside(link: Any, t_s: float) -> None:
         now = time.monotonic()
         if now - last[0] >= STATUS_EVERY_S:
-            _tell([_status(vehicle, link, t_s, (t_s - last[1]) / (now - last[0]))])
+            speed_now = (t_s - last[1]) / (now - last[0])
+            _tell([_status(vehicle, link, t_s, speed_now) + _deaf(host)])
             last[:] = now, t_s
 
     realtime = bool(given["realtime"] or given["serial"] or given["udp"])
@@ -142,6 +145,14 @@ def _status(vehicle: Any, link: Any, t_s: float, speed: float) -> str:
     state = "" if link.ready else ", not commanding yet"
     where = ", ".join(f"{axis} {vehicle.value(f'{axis}_m'):.1f} m" for axis in ("north", "east", "up"))
     return f"t = {t_s:.1f} s ({speed:.1f} x): {where}{state}"
+
+
+def _deaf(host: Host) -> str:
+    """Where what the LiDAR sees does not arrive."""
+    companion = host.companion
+    if companion is None or companion.connected:
+        return ""
+    return f"; nobody hears the LiDAR at {companion.address} (SERIAL1)"
 
 
 def _report(flown: Flown, scenario: Scenario, trial: int, given: dict[str, Any]) -> None:

@@ -43,6 +43,15 @@ class Switch:
     parameters: dict[str, float]
 
 
+def unheard(scenario: Scenario, kind: AutopilotKind) -> list[str]:
+    """A sentence for each fault of a device that the autopilot makes up itself: it does not reach the autopilot."""
+    return [
+        f"{fault.kind} of the {fault.part.partition('.')[0]} does not reach ArduPilot, which makes its own"
+        for fault in scenario.faults
+        if fault.kind.startswith("sensor-") and fault.part.partition(".")[0] in NOT_TOLD[kind]
+    ]
+
+
 def refuse_unheard(scenario: Scenario, kind: AutopilotKind) -> None:
     """Raise: ScenarioError for faults and outages of devices that the autopilot makes up itself and cannot break."""
     found = []

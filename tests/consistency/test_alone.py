@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from fieldworthy.control.actuation import Actuation
-from fieldworthy.core.engine import HostFloats, frozen, load_engine
+from fieldworthy.core.engine import frozen, load_engine
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.core.host_floats import HostFloats
 from fieldworthy.core.subnormal import flushed
 from fieldworthy.scenario import load
 from fieldworthy.scenario.build import build

@@ -56,11 +56,11 @@ class Engine:
 
     def floats(self, values: Any) -> Any:
         """A Float array of the given numbers [any shape, flattened], evaluated, so that it is data and not code."""
-        return self.Float(_aligned(values, self.dtype))
+        return self.Float(aligned(values, self.dtype))
 
     def integers(self, values: Any) -> Any:
         """A UInt32 array of the given numbers, evaluated."""
-        return self.UInt32(_aligned(values, np.uint32))
+        return self.UInt32(aligned(values, np.uint32))
 
     def scalar(self, value: float) -> Any:
         """One Float that may change from call to call without compiling again."""
@@ -88,7 +88,7 @@ class Engine:
         return np.float32 if self.precision == "f32" else np.float64
 
 
-def _aligned(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
+def aligned(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """A flat copy on a 64-byte boundary.
 
     Dr.Jit maps NumPy's memory, and its kernels depend on whether each input is aligned: memory that lies anywhere
@@ -206,35 +206,6 @@ def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
                 gc.enable()
 
     return call
-
-
-class HostFloats:
-    """A few floats of the host for a kernel that is called again and again, without a new array each time.
-
-    On LLVM kernels read NumPy's own memory, which is filled anew before a call: the call before must be over (whoever
-    reads its results has waited for it). Where that memory is not shared, as on CUDA, each call gets a new array.
-    """
-
-    def __init__(self, engine: Engine, count: int) -> None:
-        self._engine = engine
-        self._host = _aligned(np.zeros(count), engine.dtype)
-        self._array = engine.Float(self._host)
-        self.shared = engine.device != "cuda" and self._seen()
-        """Whether the array has the host's memory. A version of Dr.Jit that copies it would see nothing but zeros."""
-
-    def holding(self, values: Any) -> Any:
-        """The array, with these values in it."""
-        if not self.shared:
-            return self._engine.floats(values)
-        self._host[:] = values
-        return self._array
-
-    def _seen(self) -> bool:
-        """Whether what is written now is in the array, which was made before."""
-        self._host[:] = written = np.arange(1.0, len(self._host) + 1.0)
-        seen = bool(np.array_equal(np.array(self._array), written))
-        self._host[:] = 0.0
-        return seen
 
 
 def own_copy(array: Any) -> np.ndarray[Any, Any]:

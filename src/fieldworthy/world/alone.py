@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fieldworthy.core.engine import HostFloats, frozen
+from fieldworthy.core.engine import frozen
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.core.host_floats import HostFloats
 from fieldworthy.core.parcel import Parcel
 from fieldworthy.environment.primitives import Table
 from fieldworthy.world.course import RUNNING

@@ -123,7 +123,7 @@ def test_rate_and_remote_control(capsys: Capture) -> None:
         capsys, 46, "--for", 1, "--speed", "max", "--rate", 100, "--rc", "1500,1500,1000,1500,1900"
     )
     assert code == 0
-    assert px4.sensors == 100
+    assert px4.sensors in (99, 100)  # it may have been stopped before it has read its last bytes
     pulses = [message for message in px4.heard if isinstance(message, RcChannels)]
     assert 9 <= len(pulses) <= 11  # 10 Hz
     assert pulses[0].chan_raw[:6] == (1500, 1500, 1000, 1500, 1900, 65535)

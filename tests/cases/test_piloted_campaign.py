@@ -285,6 +285,7 @@ def test_disarming_in_the_air_is_a_crash(px4: Make) -> None:
     assert GROUND_S + 3.0 < result.time_s[0] < GROUND_S + 5.0  # from 4 m: 0.9 s
 
 
+@pytest.mark.slow
 def test_one_that_dies_in_the_air_is_lost_and_the_others_fly_on(px4: Make, tmp_path: Path) -> None:
     program = px4(only="[ $n -eq 1 ]", EXITS_AT_S=2.0)
     result = flown(program, 45, SHORT, 2, logs=tmp_path / "logs")

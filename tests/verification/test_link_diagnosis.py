@@ -424,6 +424,7 @@ def test_a_good_px4_is_found_well() -> None:
         (Misbehaviour(clock_steps_at=30, clock_step_us=50_000), "clock", "ahead of ours"),
     ],
 )
+@pytest.mark.slow
 def test_a_bad_px4_is_seen_through(misbehaviour: Misbehaviour, gate: str, sentence: str) -> None:
     findings = look("px4", lambda port: FakePx4(port=port, misbehaviour=misbehaviour).start())
     assert wrong(findings) == [gate]
@@ -447,6 +448,7 @@ def test_a_good_ardupilot_is_found_well() -> None:
         (ArdupilotMisbehaviour(strangers_every=50), "datagrams", "beside ArduPilot's that are none"),
     ],
 )
+@pytest.mark.slow
 def test_a_bad_ardupilot_is_seen_through(misbehaviour: ArdupilotMisbehaviour, gate: str, sentence: str) -> None:
     findings = look("ardupilot", lambda port: FakeArdupilot(port, misbehaviour=misbehaviour).start())
     assert wrong(findings) == [gate]

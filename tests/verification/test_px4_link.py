@@ -181,7 +181,8 @@ def linked(px4: FakePx4, vehicle: Still, patience_s: float = PATIENCE_S) -> tupl
     return Px4Link(wire, senses, AIRFRAME, patience_s), senses
 
 
-@pytest.mark.parametrize("rate_hz", [50, pytest.param(250, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("rate_hz", [50, 250])
 def test_lockstep_holds_for_half_an_hour(rate_hz: int) -> None:
     """Nothing late, nothing lost, and at its end the clock is the number of steps times their microseconds."""
     minutes, step_us = 30, 1_000_000 // rate_hz

@@ -1,7 +1,7 @@
 """Trees of arrays as flat tuples: what a compiled function is called with again and again.
 
 Dr.Jit walks through every argument at every call, and dataclasses within dataclasses cost it more time than the kernel
-that works on them. (One array for the whole tree would be quicker still, and costs minutes of compiling.)
+that works on them. One lane alone goes quicker still, as two arrays: `core.parcel`.
 """
 
 from __future__ import annotations

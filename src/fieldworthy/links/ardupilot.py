@@ -32,7 +32,7 @@ from fieldworthy.links.ardupilot_json import (
     why_not_servos,
 )
 from fieldworthy.links.lost import LinkLost, Loss
-from fieldworthy.links.ports import taken
+from fieldworthy.links.ports import LOOPBACK, taken
 
 PORT = 9002
 """Of instance 0; the others are 10 apart."""
@@ -72,7 +72,7 @@ class ArdupilotServer:
     Raises: FieldworthyError where the port is taken.
     """
 
-    def __init__(self, host: str = "127.0.0.1", instance: int = 0, port: int | None = None) -> None:
+    def __init__(self, host: str = LOOPBACK, instance: int = 0, port: int | None = None) -> None:
         self.host, self.port = host, PORT + 10 * instance if port is None else port
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:

@@ -14,6 +14,7 @@ import socket
 
 from fieldworthy.links.mavlink import Writer
 from fieldworthy.links.obstacles import SECTOR_RAD, sectors_m
+from fieldworthy.links.ports import LOOPBACK
 from fieldworthy.links.unsent import WholeMessages
 from fieldworthy.sensors.scan import ScanArrays
 
@@ -31,7 +32,7 @@ class Companion:
     """Connects when ArduPilot is there, and again after it has gone."""
 
     def __init__(
-        self, instance: int, range_m: tuple[float, float], port: int | None = None, host: str = "127.0.0.1"
+        self, instance: int, range_m: tuple[float, float], port: int | None = None, host: str = LOOPBACK
     ) -> None:
         """range_m: least and greatest of the LiDAR. host: where ArduPilot runs, an address in numbers."""
         self._address = (host, PORT + 10 * instance if port is None else port)

@@ -33,12 +33,13 @@ from fieldworthy.links.diagnosis_senses import (
     px4_senses_findings,
     tally_px4,
 )
-from fieldworthy.links.host import LOOPBACK, ready
+from fieldworthy.links.host import ready
 from fieldworthy.links.lockstep import Log, fly
 from fieldworthy.links.lost import LinkLost, Loss
 from fieldworthy.links.mavlink import Reader
 from fieldworthy.links.mavlink_messages import FLAG_LOCKSTEP, CommandLong, Heartbeat, HilActuatorControls
 from fieldworthy.links.pace import Pace
+from fieldworthy.links.ports import LOOPBACK
 from fieldworthy.links.px4 import Px4Link
 from fieldworthy.links.px4_senses import Px4Senses
 from fieldworthy.links.px4_server import Px4Server

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fieldworthy.links.airframe import AutopilotKind
+from fieldworthy.links.ports import LOOPBACK
 
 PROC = Path("/proc")
 _LISTENS = "0A"
@@ -72,7 +73,7 @@ def autopilots(kind: AutopilotKind, proc: Path = PROC) -> list[Process] | None:
 def connected(port: int, wait_s: float = 0.5) -> socket.socket | None:
     """A connection to a TCP port of this machine, if something listens there."""
     with contextlib.suppress(OSError):
-        return socket.create_connection(("127.0.0.1", port), wait_s)
+        return socket.create_connection((LOOPBACK, port), wait_s)
     return None
 
 

@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import TypeAlias
 
 from fieldworthy.core.constants import STANDARD_GRAVITY_M_S2
+from fieldworthy.links.ports import LOOPBACK
 
 FIRST_RATE_HZ = 1200
 LONGEST_STEP_S = 0.1
@@ -106,7 +107,7 @@ class FakeArdupilot:
         port: int = 9002,
         pulses: Pulses = standing,
         *,
-        host: str = "127.0.0.1",
+        host: str = LOOPBACK,
         boot_frames: int = 0,
         vehicle: str = "copter",
         rate_hz: int = 800,

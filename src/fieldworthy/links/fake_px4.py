@@ -27,14 +27,15 @@ from fieldworthy.links.mavlink_messages import (
     AUTOPILOT_PX4,
     LAYOUT_OF,
     MODE_ARMED,
+    SET_MESSAGE_INTERVAL,
     HilSensor,
     HilStateQuaternion,
     Message,
 )
+from fieldworthy.links.ports import LOOPBACK
 
 CONNECT_AGAIN_S = 5e-4
 TRUTH_INTERVAL_US = 5000
-SET_MESSAGE_INTERVAL = 511
 _MODE_ENABLED = 1
 _MOTORS = 4
 
@@ -98,7 +99,7 @@ class FakePx4:
 
     def __init__(
         self,
-        host: str = "127.0.0.1",
+        host: str = LOOPBACK,
         port: int = 4560,
         controls: Controls = disarmed,
         freewheel: int = 15,

@@ -20,6 +20,7 @@ from fieldworthy.links.companion import Companion
 from fieldworthy.links.lockstep import Autopilot, Log, fly
 from fieldworthy.links.lost import LinkLost, Loss
 from fieldworthy.links.pace import Lateness, Pace, undisturbed
+from fieldworthy.links.ports import LOOPBACK
 from fieldworthy.links.px4 import Px4Link
 from fieldworthy.links.px4_board import Board, Line, Px4BoardLink
 from fieldworthy.links.px4_senses import Px4Senses, check_px4
@@ -29,8 +30,6 @@ from fieldworthy.scenario.schema import Scenario
 from fieldworthy.world.alone import Alone
 from fieldworthy.world.one_trial import OneTrial
 from fieldworthy.world.steered import Steered
-
-LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)

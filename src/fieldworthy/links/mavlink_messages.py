@@ -24,6 +24,8 @@ ORIENTATION_FORWARD, ORIENTATION_DOWN = 0, 25
 """MAV_SENSOR_ORIENTATION."""
 AUTOPILOT_NONE, AUTOPILOT_PX4 = 8, 12
 """MAV_AUTOPILOT of a heartbeat: `NONE` says that its sender flies nothing."""
+SET_MESSAGE_INTERVAL = 511
+"""MAV_CMD: how often a message is wanted."""
 MODE_ARMED = 128
 """Bit of `base_mode` and of HIL_ACTUATOR_CONTROLS' `mode`."""
 FLAG_LOCKSTEP = 1

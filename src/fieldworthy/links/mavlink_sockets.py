@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.links.ports import LOOPBACK
 
-_HERE = "127.0.0.1"
 _MOST_BYTES = 65536
 _MOST_READS = 64
 """Datagrams taken in one call: a peer that never stops cannot hold up the step."""
@@ -52,15 +52,15 @@ class UdpLink:
     def __init__(self, port: int, partner_port: int) -> None:
         """Bind 127.0.0.1:`port` (0: any free one) and speak first to `partner_port`."""
         self.connections = 1
-        self._partner: tuple[str, int] = (_HERE, partner_port)
+        self._partner: tuple[str, int] = (LOOPBACK, partner_port)
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
-            self._socket.bind((_HERE, port))
+            self._socket.bind((LOOPBACK, port))
             self._socket.setblocking(False)
         except OSError as error:
             self._socket.close()
             raise FieldworthyError(
-                f"UDP {_HERE}:{port} cannot be taken ({error.strerror}): another ground station or another run of "
+                f"UDP {LOOPBACK}:{port} cannot be taken ({error.strerror}): another ground station or another run of "
                 "the same instance has it; valid: stop that one, or take another instance"
             ) from error
         self.port: int = self._socket.getsockname()[1]
@@ -145,7 +145,7 @@ class TcpLink:
             self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             self._socket.setblocking(False)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        state = self._socket.connect_ex((_HERE, self.port))
+        state = self._socket.connect_ex((LOOPBACK, self.port))
         if state in (0, errno.EISCONN):
             self._connected = True
             self.connections += 1

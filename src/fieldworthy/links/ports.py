@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 
+LOOPBACK = "127.0.0.1"
+"""This machine, and nobody else."""
+
 
 def taken(error: OSError) -> str:
     """Why a port could not be had, and what would be valid."""

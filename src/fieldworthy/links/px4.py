@@ -18,11 +18,9 @@ from collections.abc import Callable
 
 from fieldworthy.links.airframe import Airframe
 from fieldworthy.links.lost import LinkLost, Loss
-from fieldworthy.links.mavlink import Reader
 from fieldworthy.links.mavlink_messages import (
-    CONTROL_COUNT,
     LAYOUT_OF,
-    MODE_ARMED,
+    SET_MESSAGE_INTERVAL,
     CommandLong,
     Heartbeat,
     HilActuatorControls,
@@ -31,6 +29,7 @@ from fieldworthy.links.mavlink_messages import (
 from fieldworthy.links.mavlink_reader import LONGEST_FRAME
 from fieldworthy.links.px4_senses import TRUTH_HZ, Px4Senses
 from fieldworthy.links.px4_server import LOOK_UP_S
+from fieldworthy.links.px4_session import Px4Session
 
 WALK_S = 0.004
 """Wall time between sensors before the first answer: PX4 is still starting its modules."""
@@ -41,10 +40,8 @@ FREEWHEEL_S = 60.0
 FASTEST_USUAL_HZ = 250.0
 """Rate of HIL_SENSOR up to which PX4 answers each with its parameters as they come."""
 
-SET_MESSAGE_INTERVAL = 511
 
-
-class Px4Link:
+class Px4Link(Px4Session):
     """One session with one PX4: tells it what the vehicle senses and waits for what it commands."""
 
     def __init__(
@@ -56,29 +53,13 @@ class Px4Link:
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         """patience_s: wall time that an answer may take. stopped: asked while waiting whether somebody wants to end."""
-        self._stream, self._senses, self._airframe = stream, senses, airframe
-        self._patience_s, self._stopped = patience_s, stopped
-        self._reader = Reader()
-        self._newest: HilActuatorControls | None = None
-        self.sensors = 0
-        """HIL_SENSOR messages sent."""
+        super().__init__(senses, airframe, patience_s)
+        self._stream, self._stopped = stream, stopped
         self.freewheeled = 0
-        """Of these, before the first answer."""
-        self.answers = 0
-        """HIL_ACTUATOR_CONTROLS that have come."""
+        """Of the `sensors`, before the first answer."""
         self.late = 0
-        """Of these, for a tick that was over."""
+        """Of the `answers`, for a tick that was over."""
         self.heartbeats = 0
-
-    @property
-    def ready(self) -> bool:
-        """Whether the autopilot flies the vehicle: it has answered."""
-        return self._newest is not None
-
-    @property
-    def armed(self) -> bool:
-        """What the newest answer says."""
-        return self._newest is not None and bool(self._newest.mode & MODE_ARMED)
 
     def exchange(self) -> list[float]:
         """Tell what is sensed at the vehicle's tick; returns the command from there on.
@@ -87,7 +68,7 @@ class Px4Link:
         """
         time_us = self._senses.time_us
         if time_us == 0:  # PX4's clock begins with the first HIL_SENSOR, and takes no 0
-            return self._airframe.command(_NOTHING)
+            return self._command()
         self._send(self._senses.frames())
         self.sensors += 1
         if self._newest is None:
@@ -97,7 +78,7 @@ class Px4Link:
                 raise LinkLost(Loss.FREEWHEEL, self._never_answered())
         elif not self._receive(time_us, self._patience_s) and not self._stopped():
             raise LinkLost(Loss.SILENT, self._fell_silent(time_us))
-        return self._airframe.command(self._newest.controls if self._newest is not None else _NOTHING)
+        return self._command()
 
     def close(self) -> None:
         """End the session."""
@@ -180,9 +161,6 @@ class Px4Link:
             f"PX4 has not answered the HIL_SENSOR of {time_us / 1e6:.3f} s for {self._patience_s:g} s, after "
             f"{self.answers} answers to {self.sensors}: {rule}"
         )
-
-
-_NOTHING = (0.0,) * CONTROL_COUNT
 
 
 def _future(answer_us: int, time_us: int) -> str:

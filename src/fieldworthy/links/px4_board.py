@@ -21,8 +21,9 @@ from fieldworthy.core.errors import FieldworthyError, require_extra
 from fieldworthy.links.airframe import Airframe
 from fieldworthy.links.lost import LinkLost, Loss
 from fieldworthy.links.mavlink import Reader, Writer
-from fieldworthy.links.mavlink_messages import CONTROL_COUNT, MODE_ARMED, HilActuatorControls
+from fieldworthy.links.mavlink_messages import HilActuatorControls
 from fieldworthy.links.px4_senses import Px4Senses
+from fieldworthy.links.px4_session import Px4Session
 from fieldworthy.links.unsent import WholeMessages
 
 USUAL_BAUD = 921600
@@ -164,7 +165,7 @@ class Board:
         return False
 
 
-class Px4BoardLink:
+class Px4BoardLink(Px4Session):
     """One session with one board."""
 
     def __init__(
@@ -176,25 +177,9 @@ class Px4BoardLink:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """patience_s: wall time that the board may be silent."""
-        self._line, self._senses, self._airframe = line, senses, airframe
-        self._patience_s, self._clock = patience_s, clock
-        self._reader, self._writer = Reader(), Writer()
-        self._newest: HilActuatorControls | None = None
+        super().__init__(senses, airframe, patience_s)
+        self._line, self._clock, self._writer = line, clock, Writer()
         self._heard_s = self._hello_s = clock()
-        self.sensors = 0
-        """HIL_SENSOR messages sent."""
-        self.answers = 0
-        """HIL_ACTUATOR_CONTROLS that have come."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether the board has commanded."""
-        return self._newest is not None
-
-    @property
-    def armed(self) -> bool:
-        """What the newest command says."""
-        return self._newest is not None and bool(self._newest.mode & MODE_ARMED)
 
     def exchange(self) -> list[float]:
         """Tell what is sensed at the vehicle's tick; returns the newest command.
@@ -214,7 +199,7 @@ class Px4BoardLink:
                 self.answers += 1
         if now - self._heard_s > self._patience_s:
             raise LinkLost(Loss.SILENT, self._silent())
-        return self._airframe.command(self._newest.controls if self._newest is not None else _NOTHING)
+        return self._command()
 
     def _silent(self) -> str:
         if self._newest is None:
@@ -225,6 +210,3 @@ class Px4BoardLink:
         return (
             f"the board on {self._line.name} has been silent for {self._patience_s:g} s, after {self.answers} commands"
         )
-
-
-_NOTHING = (0.0,) * CONTROL_COUNT

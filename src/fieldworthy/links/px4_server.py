@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.links.mavlink_reader import LONGEST_FRAME, Reader
-from fieldworthy.links.ports import taken
+from fieldworthy.links.ports import LOOPBACK, taken
 
 PORT = 4560
 """Of instance 0; the others count on."""
@@ -44,7 +44,7 @@ class Px4Server:
     Raises: FieldworthyError where the port is taken.
     """
 
-    def __init__(self, host: str = "127.0.0.1", instance: int = 0, port: int | None = None) -> None:
+    def __init__(self, host: str = LOOPBACK, instance: int = 0, port: int | None = None) -> None:
         self.host, self.port = host, PORT + instance if port is None else port
         if not 0 <= self.port <= MOST_PORT:
             raise FieldworthyError(f"TCP port {self.port}: there is none; valid: up to {MOST_PORT}")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.world import State
+from fieldworthy.world.one_trial import ARRIVED_FROM_S
 
 Said = dict[str, dict[str, float]]
 """Numbers of one reading by device, then by name, `stamp_s` among them."""
@@ -18,7 +19,7 @@ def heard(state: State) -> Said:
         for device, values in state.sights.heard.items()
     }
     # Before anything arrives a stamp lies before all time, but for the inertial unit: it has nothing at tick 0.
-    return {device: values for device, values in said.items() if values["stamp_s"] >= -1e5 and state.tick > 0}
+    return {device: values for device, values in said.items() if values["stamp_s"] >= ARRIVED_FROM_S and state.tick > 0}
 
 
 def columns(said: list[Said]) -> dict[str, dict[str, NDArray[np.float64]]]:

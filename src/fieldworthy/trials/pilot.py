@@ -56,8 +56,8 @@ class Pilot:
         Raises: FieldworthyError for a vehicle that it cannot fly; AutopilotProcessError for a binary that is not there,
             or is another one.
         """
+        frame = check(self.kind, scenario)
         if self.kind == "px4":
-            frame = check(self.kind, scenario)
             model = self.model or frame.px4_model
             if not model:
                 what = f"PX4 has no usual airframe for a {frame.title} on this link"
@@ -65,7 +65,6 @@ class Pilot:
                     f"{what}; valid: --airframe, with the rotors on outputs 1 to {len(frame.outputs)}"
                 )
             return px4_command(self.binary, instance, model=model, parameters=self.told(scenario))
-        check(self.kind, scenario)
         place = place_of(scenario)
         home = (place.lat_deg, place.lon_deg, place.elevation_m, scenario.start.heading_deg % 360.0)
         rate = round(self.rate_hz or rate_of(self.kind, scenario))

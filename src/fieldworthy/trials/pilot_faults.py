@@ -18,6 +18,7 @@ from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.links.airframe import AutopilotKind
 from fieldworthy.links.vehicle import NOT_TOLD
 from fieldworthy.scenario.build_faults import fault_numbers
+from fieldworthy.scenario.flight_schema import Fault
 from fieldworthy.scenario.schema import Scenario
 
 _TOLD: dict[tuple[str, str], tuple[dict[str, float], dict[str, float]]] = {
@@ -45,22 +46,27 @@ class Switch:
 
 def unheard(scenario: Scenario, kind: AutopilotKind) -> list[str]:
     """A sentence for each fault of a device that the autopilot makes up itself: it does not reach the autopilot."""
-    return [
-        f"{fault.kind} of the {fault.part.partition('.')[0]} does not reach ArduPilot, which makes its own"
-        for fault in scenario.faults
-        if fault.kind.startswith("sensor-") and fault.part.partition(".")[0] in NOT_TOLD[kind]
-    ]
+    return [_sentence(fault) for fault in scenario.faults if _is_unheard(fault, kind)]
+
+
+def _is_unheard(fault: Fault, kind: AutopilotKind) -> bool:
+    return fault.kind.startswith("sensor-") and _device(fault) in NOT_TOLD[kind]
+
+
+def _device(fault: Fault) -> str:
+    return fault.part.partition(".")[0]
+
+
+def _sentence(fault: Fault) -> str:
+    return f"{fault.kind} of the {_device(fault)} does not reach ArduPilot, which makes its own"
 
 
 def refuse_unheard(scenario: Scenario, kind: AutopilotKind) -> None:
     """Raise: ScenarioError for faults and outages of devices that the autopilot makes up itself and cannot break."""
     found = []
     for i, fault in enumerate(scenario.faults):
-        device = fault.part.partition(".")[0]
-        unheard = fault.kind.startswith("sensor-") and device in NOT_TOLD[kind]
-        if unheard and (fault.kind, device) not in _TOLD:
-            what = f"{fault.kind} of the {device} does not reach ArduPilot, which makes its own"
-            found.append(Problem(f"faults.{i}", what, _VALID))
+        if _is_unheard(fault, kind) and (fault.kind, _device(fault)) not in _TOLD:
+            found.append(Problem(f"faults.{i}", _sentence(fault), _VALID))
     receiver = scenario.sensors.gnss
     drawn = [path for path in scenario.randomize if path.startswith("sensors.gnss.outage")]
     if kind == "ardupilot" and receiver is not None and drawn:

@@ -1,8 +1,9 @@
-"""The functions of scalars that laws are written with, on any of the four engines.
+"""The functions of scalars that laws are written with, on any of the engines.
 
-A scalar is a Python float (or int, bool, NumPy scalar), a Dr.Jit array (with or without derivatives) or a CasADi
-expression. The engine is chosen by the type of the arguments; Dr.Jit and CasADi are never imported from here unless
-one of their scalars arrived, so they are loaded already.
+A scalar is a Python float (or int, bool, NumPy scalar), a Dr.Jit array (with or without derivatives), a CasADi
+expression, or a term of a law that is being written out as Python (`core/straight.py`). The engine is chosen by the
+type of the arguments; the others are never imported from here unless one of their scalars arrived, so they are loaded
+already.
 
 Rules that keep a law valid on all four:
 - no `if` on a scalar: `select`; no `and`, `or`, `not` on a condition: `logical_and`, `logical_or`, `logical_not`.
@@ -25,6 +26,7 @@ Scalar: TypeAlias = Any
 _FLOAT = "float"
 _DRJIT = "drjit"
 _CASADI = "casadi"
+_STRAIGHT = "fieldworthy.core.straight"
 _engine_of_type: dict[type, str] = {float: _FLOAT, int: _FLOAT, bool: _FLOAT}
 
 
@@ -32,6 +34,8 @@ def _classify(kind: type) -> str:
     package = kind.__module__.partition(".")[0]
     if package in (_DRJIT, _CASADI):
         return package
+    if kind.__module__ == _STRAIGHT:
+        return _STRAIGHT
     if package == "numpy" and kind.__name__ != "ndarray":
         return _FLOAT
     if issubclass(kind, float | int):

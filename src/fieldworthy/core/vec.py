@@ -256,6 +256,21 @@ def mat3_apply(m: Mat3, v: Vec3) -> Vec3:
     )
 
 
+def mat3_multiply(a: Mat3, b: Mat3) -> Mat3:
+    """Matrix product: rotation_a_from_c = mat3_multiply(rotation_a_from_b, rotation_b_from_c)."""
+    return Mat3(
+        a.xx * b.xx + a.xy * b.yx + a.xz * b.zx,
+        a.xx * b.xy + a.xy * b.yy + a.xz * b.zy,
+        a.xx * b.xz + a.xy * b.yz + a.xz * b.zz,
+        a.yx * b.xx + a.yy * b.yx + a.yz * b.zx,
+        a.yx * b.xy + a.yy * b.yy + a.yz * b.zy,
+        a.yx * b.xz + a.yy * b.yz + a.yz * b.zz,
+        a.zx * b.xx + a.zy * b.yx + a.zz * b.zx,
+        a.zx * b.xy + a.zy * b.yy + a.zz * b.zy,
+        a.zx * b.xz + a.zy * b.yz + a.zz * b.zz,
+    )
+
+
 def mat3_solve(m: Mat3, v: Vec3) -> Vec3:
     """The u with m u = v, by Cramer's rule. Limits: m must be well conditioned (an inertia, a rotation)."""
     a, b, c = Vec3(m.xx, m.yx, m.zx), Vec3(m.xy, m.yy, m.zy), Vec3(m.xz, m.yz, m.zz)

@@ -32,7 +32,7 @@ DEVICES = ("imu", "gnss", "barometer", "magnetometer", "airspeed", "rangefinder"
 FOLDERS = {
     "boat": "boats", "aircraft": "aircraft", "lidar": "lidars", "battery": "batteries", "imu": "imus", "gnss": "gnss",
     "barometer": "barometers", "magnetometer": "magnetometers", "airspeed": "airspeeds", "rangefinder": "rangefinders",
-    "optical_flow": "optical_flows", "odometry": "odometries",
+    "optical_flow": "optical_flows", "odometry": "odometries", "arm": "arms",
 }  # fmt: skip
 """Kind of thing to the folder of this package that holds its files."""
 

@@ -87,6 +87,16 @@ def quat_ned_from_unity(quat_unity: Quat) -> Quat:
     return Quat(w, -z, -x, y)
 
 
+def unity_from_flu(v_flu: Vec3) -> Vec3:
+    """Unity's right, up, forward from forward, left, up (ROS; the base of an arm)."""
+    return Vec3(-v_flu.y, v_flu.z, v_flu.x)
+
+
+def flu_from_unity(v_unity: Vec3) -> Vec3:
+    """Forward, left, up from Unity's right, up, forward."""
+    return Vec3(v_unity.z, -v_unity.x, v_unity.y)
+
+
 def meridian_radius_m(lat_deg: Scalar) -> Scalar:
     """Radius of curvature north-south on WGS 84 [m].
 

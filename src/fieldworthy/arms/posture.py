@@ -1,0 +1,82 @@
+"""Joint positions and poses as they come from users: shapes, numbers that are not finite, rotations that are none."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fieldworthy.arms.chain import Arm, Array
+from fieldworthy.core.errors import FieldworthyError
+
+
+def postures(arm: Arm, q: Any, name: str = "q") -> Array:
+    """Joint positions as an array (dof,) or (n, dof).
+
+    Raises: FieldworthyError for another shape, or numbers that are not finite.
+    """
+    rows = np.asarray(q, float)
+    if rows.ndim not in (1, 2) or rows.shape[-1] != arm.dof:
+        what = f"shape {rows.shape} for {arm.dof} joints of {arm.name}"
+        raise FieldworthyError(f"{name}: {what}; valid: ({arm.dof},) or (n, {arm.dof})")
+    if not np.isfinite(rows).all():
+        where = np.argwhere(~np.isfinite(np.atleast_2d(rows)))[0]
+        raise FieldworthyError(
+            f"{name}[{where[0]}]: joint {arm.joints[where[1]].name} is not finite; valid: radians, or metres of "
+            "prismatic joints"
+        )
+    return rows
+
+
+def poses(base_from_tool: Any, name: str = "pose") -> Array:
+    """Poses as an array (4, 4) or (n, 4, 4).
+
+    Raises: FieldworthyError for another shape, numbers that are not finite, or what is no rotation (to 1e-6).
+    """
+    found = np.asarray(base_from_tool, float)
+    if found.ndim not in (2, 3) or found.shape[-2:] != (4, 4):
+        raise FieldworthyError(f"{name}: shape {found.shape}; valid: (4, 4) or (n, 4, 4), base_from_tool")
+    if not np.isfinite(found).all():
+        index = int(np.argwhere(~np.isfinite(found.reshape(-1, 16)))[0][0])
+        raise FieldworthyError(f"{name}[{index}]: a number is not finite; valid: metres and a rotation")
+    stack = found.reshape(-1, 4, 4)
+    turn = stack[:, :3, :3]
+    off = np.abs(turn @ np.swapaxes(turn, 1, 2) - np.eye(3)).max(axis=(1, 2))
+    x, y, z = turn[:, :, 0], turn[:, :, 1], turn[:, :, 2]
+    handed = np.einsum("ni,ni->n", np.cross(x, y), z) > 0.0
+    bad = (off > 1e-6) | ~handed | (np.abs(stack[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1) > 0.0)
+    if bad.any():
+        index = int(np.argmax(bad))
+        mirrored = off[index] <= 1e-6 and not handed[index]
+        what = "is a mirror image, not a rotation" if mirrored else "is no rotation and offset"
+        raise FieldworthyError(f"{name}[{index}]: {what}; valid: orthonormal columns (to 1e-6), last row 0 0 0 1")
+    return found
+
+
+def pose_numbers(base_from_tool: Any, name: str = "pose") -> list[float]:
+    """The 12 upper numbers of one pose (4, 4), row by row, checked as `poses` does but without an array operation.
+
+    Raises: as `poses`.
+    """
+    if isinstance(base_from_tool, np.ndarray) and base_from_tool.shape == (4, 4) and base_from_tool.dtype == np.float64:
+        a, b, c, x, d, e, f, y, g, h, i, z, s, t, u, one = base_from_tool.ravel().tolist()
+        # Columns of length one and at right angles, the third being the product of the first two; NaN fails each of
+        # these.
+        if (
+            abs(a * a + d * d + g * g - 1.0) < 1e-6
+            and abs(b * b + e * e + h * h - 1.0) < 1e-6
+            and abs(a * b + d * e + g * h) < 1e-6
+            and abs(d * h - g * e - c) < 1e-6
+            and abs(g * b - a * h - f) < 1e-6
+            and abs(a * e - d * b - i) < 1e-6
+            and abs(x) + abs(y) + abs(z) < math.inf
+            and s == t == u == 0.0
+            and one == 1.0
+        ):
+            return [a, b, c, x, d, e, f, y, g, h, i, z]
+    found = poses(base_from_tool, name)
+    if found.ndim != 2:
+        raise FieldworthyError(f"{name}: shape {found.shape}; valid: (4, 4), base_from_tool")
+    numbers: list[float] = found.ravel()[:12].tolist()
+    return numbers

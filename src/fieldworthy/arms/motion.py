@@ -1,0 +1,122 @@
+"""From waypoints to a timed joint motion: points put in along lines, one continuous path, times within limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from fieldworthy.arms.chain import Arm, Array
+from fieldworthy.arms.dataset import WaypointSet, densify
+from fieldworthy.arms.path import JointPath, PathOptions, plan
+from fieldworthy.arms.spline import Indices
+from fieldworthy.arms.timing import Timing, retime
+from fieldworthy.core.errors import FieldworthyError
+
+CORNER_RAD = math.radians(15.0)
+"""A tool path that turns more than this at a waypoint is a corner: the arm stops there, for no smooth path goes
+through it."""
+
+
+@dataclass(frozen=True)
+class MotionOptions:
+    """How waypoints become a motion."""
+
+    feed_m_s: float = 0.1
+    """Tool speed on lines where the waypoints name none."""
+    step_m: float = 0.005
+    """Points are put in so that the tool goes no further than this between two of them on a line ..."""
+    step_rad: float = math.radians(3.0)
+    """... and turns no further than this."""
+    path: PathOptions = field(default_factory=PathOptions)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A motion that an arm can drive."""
+
+    arm: Arm
+    waypoints: WaypointSet
+    """With the points that were put in; `given` tells which are the user's."""
+    path: JointPath
+    timing: Timing
+    stops: tuple[int, ...]
+    """Waypoints at which the arm stands, besides first and last."""
+    notes: tuple[str, ...]
+    """What had to be given up, one sentence each, waypoints by their own numbers or names."""
+
+    @property
+    def given(self) -> Indices:
+        """Rows of the user's own waypoints."""
+        return np.flatnonzero(self.waypoints.given)
+
+
+def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options: MotionOptions | None = None) -> Motion:
+    """The continuous motion of least travel through waypoints, in the shortest time that limits and feeds allow.
+
+    The set's own tool, where it names one, is put on the arm. The arm stops at corners, at dwells, and where lines
+    and joint moves meet. start: posture (dof,) from which the arm comes.
+    Raises: NoPath with the waypoint and the reason; FieldworthyError for options that are none.
+    """
+    options = options or MotionOptions()
+    for name in ("feed_m_s", "step_m", "step_rad"):
+        if not getattr(options, name) > 0.0:
+            raise FieldworthyError(f"{name}: {getattr(options, name)}; valid: above 0")
+    if waypoints.flange_from_tool is not None:
+        arm = arm.with_tool(waypoints.flange_from_tool)
+    dense = densify(waypoints, options.step_m, options.step_rad)
+    joint_moves = [row for row in range(1, len(dense)) if dense.move[row] == "joint"]
+    path_options = options.path
+    if waypoints.tool_axis_free.any() and path_options.spin_step_rad is None and waypoints.tool_axis_free.all():
+        path_options = replace(path_options, spin_step_rad=math.radians(15.0))
+    path = plan(arm, dense.base_from_tool, start=start, options=path_options, joint_moves=joint_moves)
+    if len(dense) == 1:
+        timing = retime(path.q, arm.speed, arm.acceleration)
+        return Motion(arm, dense, path, timing, (), path.compromises)
+    place = path.base_from_tool[:, :3, 3]
+    length = np.linalg.norm(np.diff(place, axis=0), axis=1)
+    length[np.array(joint_moves, int) - 1] = 0.0  # a joint move has no feed
+    feed = np.where(np.isfinite(dense.speed_m_s[1:]), dense.speed_m_s[1:], options.feed_m_s)
+    stops = _stops(place, dense, joint_moves)
+    timing = retime(
+        path.q, arm.speed, arm.acceleration, tool_step_m=length, feed_m_s=feed, stops=stops, dwell_s=dense.dwell_s
+    )
+    return Motion(arm, dense, path, timing, tuple(stops), (*path.compromises, *_slow_notes(arm, dense, timing, stops)))
+
+
+def _stops(place: Array, dense: WaypointSet, joint_moves: Sequence[int]) -> list[int]:
+    ways = np.diff(place, axis=0)
+    lengths = np.linalg.norm(ways, axis=1)
+    moved = lengths > 1e-9
+    cosine = np.ones(len(place))
+    both = moved[1:] & moved[:-1]
+    cosine[1:-1][both] = (ways[1:] * ways[:-1]).sum(axis=1)[both] / (lengths[1:] * lengths[:-1])[both]
+    # Where the tool stops going and only turns, or begins to go again, its feed changes at once: that is a corner too.
+    cosine[1:-1][moved[1:] != moved[:-1]] = -1.0
+    stops = set(np.nonzero(cosine < math.cos(CORNER_RAD))[0].tolist())
+    stops |= set(np.nonzero(dense.dwell_s > 0.0)[0].tolist())
+    stops |= {row for move in joint_moves for row in (move - 1, move)}
+    return sorted(row for row in stops if 0 < row < len(place) - 1)
+
+
+def _slow_notes(arm: Arm, dense: WaypointSet, timing: Timing, stops: Sequence[int]) -> list[str]:
+    notes = []
+    corners = sum(1 for row in stops if dense.dwell_s[row] == 0.0)
+    if corners:
+        notes.append(f"the arm stops at {corners} corners of the path")
+    # Getting under way and stopping are no compromise: what counts is slowness between.
+    held = [slow for slow in timing.slowed if slow.limit == "speed" or slow.reached_m_s < 0.5 * slow.asked_m_s]
+    standing = {0, len(dense) - 1, *stops}
+    held = [slow for slow in held if not {slow.segment, slow.segment + 1} & standing]
+    held = [slow for slow in held if slow.reached_m_s < 0.97 * slow.asked_m_s]
+    if held:
+        worst = min(held, key=lambda slow: slow.reached_m_s / slow.asked_m_s)
+        notes.append(
+            f"the feed is slower than asked in {len(held)} segments, most between points {worst.segment} and "
+            f"{worst.segment + 1}: {worst.reached_m_s * 1e3:.3g} of {worst.asked_m_s * 1e3:.3g} mm/s, held back by the "
+            f"{worst.limit} of joint {arm.joints[worst.joint].name}"
+        )
+    return notes

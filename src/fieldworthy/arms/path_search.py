@@ -1,0 +1,210 @@
+"""The cheapest way through the postures of all waypoints, by dynamic programming.
+
+A step costs the squared travel of all joints, so that of two ways through the one without a large step is taken. Whole
+turns are no posture of their own at first: the cheapest way over the branches is found with every joint going the short
+way round, and then wound so that it stays within limits. Only where no winding fits are all whole turns searched too.
+Source: Bellman's principle; ladder graphs as in De Maeyer, Moyaers & Demeester, Cartesian path planning for arc
+welding robots: evaluation of the Descartes algorithm, ETFA 2017
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fieldworthy.arms.chain import Array
+
+_TURN = 2.0 * np.pi
+
+
+@dataclass(frozen=True)
+class Way:
+    """One posture at each waypoint, or how far a way leads."""
+
+    chosen: Any
+    """(n,) index of the candidate; shorter where the way ends."""
+    q: Array
+    """(n, dof) with whole turns chosen; empty where the way ends or cannot be wound."""
+    ends_at: int | None = None
+    """The waypoint that no way reaches, with `chosen` leading up to it; None where all are reached."""
+    last: Array | None = None
+    """(dof,) the posture before that waypoint, where whole turns were searched."""
+
+
+def cheapest(
+    q: Array,
+    exists: Any,
+    cost: Array,
+    low: Array,
+    high: Array,
+    round_joints: Any,
+    most_step: Array,
+    start: Array | None,
+) -> Way:
+    """The cheapest way through candidates q (n, c, dof).
+
+    cost: (n, c) of standing there. low, high: (dof,) limits. round_joints: (dof,) bool, True where a joint may be a
+    whole turn away. most_step: (n - 1, dof) largest step of a joint between waypoints; infinite in all joints for a
+    joint move. start: posture from which the first waypoint is reached, whose travel counts too (at a hundredth: it
+    is no part of the path).
+    """
+    first = np.where(exists[0], cost[0], np.inf)
+    if start is not None:
+        first = first + 0.01 * (short_way(q[0] - start, round_joints) ** 2).sum(axis=1)
+    first[np.isnan(first)] = np.inf
+    edges = _all_edges(q, exists, round_joints, most_step) if q.shape[1] <= 16 else None
+    before, total = np.empty(exists.shape, np.int32), first
+    if not np.isfinite(total).any():
+        return Way(np.empty(0, int), np.empty((0, q.shape[2])), 0)
+    for row in range(1, len(q)):
+        edge = edges[row - 1] if edges is not None else _edges(q, exists, row, round_joints, most_step)
+        sums = total[:, None] + edge  # from each candidate to each of the next waypoint
+        best = sums.argmin(axis=0)
+        after = sums[best, np.arange(sums.shape[1])] + cost[row]
+        before[row] = best
+        if not np.isfinite(after).any():
+            return Way(_back(before, row - 1, int(total.argmin())), np.empty((0, q.shape[2])), row)
+        total = after
+    chosen = _back(before, len(q) - 1, int(total.argmin()))
+    path = q[np.arange(len(q)), chosen]
+    return Way(chosen, wind(path, low, high, round_joints, most_step, start))
+
+
+def wind(path: Array, low: Array, high: Array, round_joints: Any, most_step: Array, start: Array | None) -> Array:
+    """The path (n, dof) going the short way round at each step, shifted by whole turns into limits; empty where none
+    fit.
+
+    Of several that fit, the one nearest to `start`, or farthest from its limits. Joint moves end a piece, and each
+    piece is wound for itself, near to where the one before has ended.
+    """
+    pieces = []
+    for piece in np.split(path, np.nonzero(np.isinf(most_step).all(axis=1))[0] + 1):
+        whole = _wind_piece(piece, low, high, round_joints, start)
+        if not len(whole):
+            return whole
+        pieces.append(whole)
+        start = whole[-1]
+    return np.concatenate(pieces)
+
+
+def _wind_piece(path: Array, low: Array, high: Array, round_joints: Any, start: Array | None) -> Array:
+    steps = short_way(np.diff(path, axis=0), round_joints)
+    whole = np.concatenate([path[:1], path[:1] + np.cumsum(steps, axis=0)])
+    # The sum of steps loses digits that the candidates have: back to them, by whole turns.
+    whole = np.where(round_joints, path + _TURN * np.round((whole - path) / _TURN), path)
+    for joint in np.nonzero(round_joints)[0]:
+        least, most = whole[:, joint].min(), whole[:, joint].max()
+        first, last = np.ceil((low[joint] - least) / _TURN - 1e-9), np.floor((high[joint] - most) / _TURN + 1e-9)
+        if first > last:
+            return np.empty((0, path.shape[1]))
+        middle = 0.5 * (low[joint] + high[joint]) - 0.5 * (least + most)
+        goal = middle if start is None else start[joint] - whole[0, joint]
+        whole[:, joint] += _TURN * np.clip(np.round((goal if np.isfinite(goal) else 0.0) / _TURN), first, last)
+    return np.asarray(np.clip(whole, low, high))
+
+
+def all_turns(q: Array, exists: Any, low: Array, high: Array, round_joints: Any, row: int) -> tuple[Array, Any]:
+    """(postures (k, dof), candidate of each (k,)) of one waypoint, in every whole turn within limits."""
+    found, owner = [], []
+    for candidate in np.nonzero(exists[row])[0]:
+        turns = []
+        for joint, angle in enumerate(q[row, candidate]):
+            if round_joints[joint]:
+                first, last = (
+                    np.ceil((low[joint] - angle) / _TURN - 1e-9),
+                    np.floor((high[joint] - angle) / _TURN + 1e-9),
+                )
+                turns.append([angle + _TURN * turn for turn in np.arange(max(first, -8.0), min(last, 8.0) + 1.0)])
+            else:
+                turns.append([angle])
+        for combined in itertools.product(*turns):
+            found.append(combined)
+            owner.append(candidate)
+    return np.array(found).reshape(-1, q.shape[2]), np.array(owner, int)
+
+
+def cheapest_wound(
+    q: Array,
+    exists: Any,
+    cost: Array,
+    low: Array,
+    high: Array,
+    round_joints: Any,
+    most_step: Array,
+    start: Array | None,
+) -> Way:
+    """As `cheapest`, with every whole turn of every candidate as a posture of its own; slower by far."""
+    reached, owner = all_turns(q, exists, low, high, round_joints, 0)
+    if not len(reached):
+        return Way(np.empty(0, int), np.empty((0, q.shape[2])), 0)
+    total = cost[0, owner] + (0.0 if start is None else 0.01 * ((reached - start) ** 2).sum(axis=1))
+    rows, owners, links = [reached], [owner], [np.zeros(len(owner), int)]
+    for row in range(1, len(q)):
+        after, whose = all_turns(q, exists, low, high, round_joints, row)
+        steps = np.abs(after[None] - rows[-1][:, None])
+        edge = np.where((steps <= most_step[row - 1]).all(axis=2), (steps**2).sum(axis=2), np.inf)
+        sums = total[:, None] + edge
+        if not len(after) or not np.isfinite(sums).any():
+            last = int(total.argmin())
+            chosen = np.array([o[i] for o, i in zip(owners, _walk(links, last), strict=True)])
+            return Way(chosen, np.empty((0, q.shape[2])), row, rows[-1][last])
+        best = sums.argmin(axis=0)
+        total = sums[best, np.arange(len(after))] + cost[row, whose]
+        kept = np.isfinite(total)
+        total = total[kept]
+        rows.append(after[kept])
+        owners.append(whose[kept])
+        links.append(best[kept])
+    indices = _walk(links, int(total.argmin()))
+    chosen = np.array([o[i] for o, i in zip(owners, indices, strict=True)])
+    return Way(chosen, np.clip(np.array([r[i] for r, i in zip(rows, indices, strict=True)]), low, high))
+
+
+def short_way(step: Array, round_joints: Any) -> Array:
+    """The step by the short way round, for joints that may be a whole turn away."""
+    short: Array = step - np.where(round_joints, _TURN * np.round(step / _TURN), 0.0)
+    return short
+
+
+def _all_edges(q: Array, exists: Any, round_joints: Any, most_step: Array) -> Array:
+    """(n - 1, c, c) cost from each candidate to each of the next waypoint; infinite where a joint would go too far."""
+    count, each, dof = q.shape
+    total, allowed = np.zeros((count - 1, each, each)), exists[:-1, :, None] & exists[1:, None, :]
+    for joint in range(dof):
+        step = q[1:, None, :, joint] - q[:-1, :, None, joint]
+        if round_joints[joint]:
+            step -= _TURN * np.round(step / _TURN)
+        np.abs(step, out=step)
+        allowed &= step <= most_step[:, joint, None, None]
+        step *= step
+        total += step
+    total[~allowed] = np.inf
+    return total
+
+
+def _edges(q: Array, exists: Any, row: int, round_joints: Any, most_step: Array) -> Array:
+    """(c, c) as `_all_edges`, for one step and only between what exists."""
+    a, b = np.nonzero(exists[row - 1])[0], np.nonzero(exists[row])[0]
+    steps = np.abs(short_way(q[row, b][None] - q[row - 1, a][:, None], round_joints))
+    edge = np.full((q.shape[1], q.shape[1]), np.inf)
+    edge[np.ix_(a, b)] = np.where((steps <= most_step[row - 1]).all(axis=2), (steps**2).sum(axis=2), np.inf)
+    return edge
+
+
+def _back(before: Any, row: int, last: int) -> Any:
+    chosen = np.empty(row + 1, int)
+    for index in range(row, -1, -1):
+        chosen[index] = last
+        last = int(before[index, last]) if index else 0
+    return chosen
+
+
+def _walk(links: list[Any], last: int) -> list[int]:
+    indices = []
+    for link in reversed(links):
+        indices.append(last)
+        last = int(link[last])
+    return indices[::-1]

@@ -1,0 +1,172 @@
+"""Tables of poses: X, Y, Z and an orientation a row, in any of the conventions of `arms/orientation.py`.
+
+The default is what RoboDK writes as XYZWPR: millimetres, degrees, FANUC's W, P, R. A seventh column may hold a number
+of the point, which is not read. Separators are commas, semicolons, tabs or spaces; a first row of names and `#`
+comments are passed over.
+Frames: poses are frame_from_tool in the frame given, the robot's base where none is.
+Source: RoboDK-API, Example-Import-CSV-XYZWPR.csv (the shape of the file).
+Verified by: tests/cases/test_arm_poses_csv.py
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Literal
+
+import numpy as np
+
+from fieldworthy.arms.chain import IDENTITY, Matrix
+from fieldworthy.arms.orientation import CONVENTIONS, pose_of, values_of
+from fieldworthy.arms.program import Move, MoveKind, Program
+from fieldworthy.arms.programs.reading import (
+    Findings,
+    check_degrees,
+    check_units,
+    fixed,
+    identifier,
+    matrix_rows,
+    number_of,
+    refuse_not_finite,
+)
+from fieldworthy.core.errors import FieldworthyError
+
+LENGTHS = {"mm": 0.001, "m": 1.0}
+ANGLES = {"deg": math.pi / 180.0, "rad": 1.0}
+NAMES = {
+    "euler_zyx": ("RZ", "RY", "RX"),
+    "euler_xyz": ("RX", "RY", "RZ"),
+    "rpy": ("ROLL", "PITCH", "YAW"),
+    "kuka_abc": ("A", "B", "C"),
+    "fanuc_wpr": ("W", "P", "R"),
+    "ur_rotvec": ("RX", "RY", "RZ"),
+    "abb_quat": ("Q1", "Q2", "Q3", "Q4"),
+    "quat_wxyz": ("QW", "QX", "QY", "QZ"),
+    "quat_xyzw": ("QX", "QY", "QZ", "QW"),
+}
+"""Names of the columns of each convention, as they are written."""
+
+
+def read(
+    text: str,
+    source: str = "",
+    convention: str = "fanuc_wpr",
+    length: Literal["mm", "m"] = "mm",
+    angle: Literal["deg", "rad"] = "deg",
+    kind: MoveKind = "linear",
+    base_from_frame: Matrix = IDENTITY,
+) -> Program:
+    """A move of the given kind to each row.
+
+    Raises: ScenarioError with all problems of the file; FieldworthyError for an unknown option.
+    """
+    metres, radians = _units(convention, length, angle)
+    if kind not in ("linear", "joint"):
+        raise FieldworthyError(f"kind {kind!r}; valid: 'linear', 'joint'")
+    columns = ("X", "Y", "Z", *NAMES[convention])
+    found = Findings(source or "poses")
+    moves: list[Move] = []
+    angles: list[tuple[int, float]] = []
+    started = False
+    for line, raw in enumerate(text.splitlines(), 1):
+        plain = raw.split("#")[0].strip()
+        if not plain:
+            continue
+        cells = _cells(plain)
+        if not started and all(re.fullmatch(r"[\"']?[A-Za-z][^,;]*", cell) for cell in cells):
+            _check_names(cells, columns, line, found)
+            started = True
+            continue
+        started = True
+        values = _numbers(cells, columns, line, found)
+        if values is None:
+            continue
+        turn = values[3:] if len(columns) == 7 else [radians * value for value in values[3:]]
+        try:
+            pose = pose_of([metres * value for value in values[:3]], convention, turn)
+        except FieldworthyError as error:
+            found.problem(line, ",".join(columns[3:]), str(error))
+            continue
+        angles += [(line, value) for value in values[3:]]
+        moves.append(Move(kind, pose=matrix_rows(pose), base_from_frame=base_from_frame, line=line))
+    if not moves and not found.problems:
+        found.problem(0, "", "no poses", f"rows of {', '.join(columns)}")
+    found.stop()
+    check_units(found, moves, "millimetres" if length == "m" else "", "metres" if length == "mm" else "")
+    if angle == "deg" and len(columns) == 6:
+        check_degrees(found, angles)
+    name = identifier(re.sub(r".*[/\\]|\.\w*$", "", source), 60, "poses")
+    return Program(name, tuple(moves), source, (), tuple(found.notes))
+
+
+def write(
+    program: Program,
+    convention: str = "fanuc_wpr",
+    length: Literal["mm", "m"] = "mm",
+    angle: Literal["deg", "rad"] = "deg",
+) -> str:
+    """The targets as rows, in the robot's base, under a row of names. Read back, they are the same to 1e-9 m and rad.
+
+    Speeds, blends, waits and tools have no place in such a table and are left out.
+    Raises: ScenarioError for joint targets and circular moves; FieldworthyError for an unknown option.
+    """
+    metres, radians = _units(convention, length, angle)
+    columns = ("X", "Y", "Z", *NAMES[convention])
+    found = Findings(program.name)
+    refuse_not_finite(found, program.moves)
+    found.stop()
+    rows = [", ".join(columns)]
+    for at, move in enumerate(program.moves, 1):
+        if move.pose is None:
+            found.problem(move.line, f"move {at}", "goes to joint positions", "poses")
+            continue
+        if move.kind == "circular":
+            found.problem(move.line, f"move {at}", "is circular", "linear and joint moves")
+            continue
+        matrix = np.array(move.base_from_frame) @ np.array(move.pose)
+        turn = values_of(convention, matrix[:3, :3]) / (1.0 if len(columns) == 7 else radians)
+        rows.append(", ".join(fixed(value, 9) for value in [*(matrix[:3, 3] / metres).tolist(), *turn.tolist()]))
+    found.stop()
+    return "\n".join([*rows, ""])
+
+
+def _units(convention: str, length: str, angle: str) -> tuple[float, float]:
+    for what, given, known in (
+        ("convention", convention, tuple(CONVENTIONS)),
+        ("length", length, tuple(LENGTHS)),
+        ("angle", angle, tuple(ANGLES)),
+    ):
+        if given not in known:
+            raise FieldworthyError(f"{what} {given!r}; valid: {', '.join(known)}")
+    return LENGTHS[length], ANGLES[angle]
+
+
+def _cells(plain: str) -> list[str]:
+    """The fields of a row. With semicolons or tabs between them, a comma may be the decimal point."""
+    for separator in (";", "\t"):
+        if separator in plain:
+            cells = [cell.strip() for cell in plain.strip(separator).split(separator)]
+            return [cell.replace(",", ".") if re.fullmatch(r"[-+]?\d+,\d+", cell) else cell for cell in cells]
+    return [cell.strip() for cell in plain.split(",")] if "," in plain else plain.split()
+
+
+def _check_names(cells: list[str], columns: tuple[str, ...], line: int, found: Findings) -> None:
+    """A row of names that says another order is an error; one with other words is passed over."""
+    given = [re.split(r"[\s(\[_]", cell.strip("\"' "))[0].upper() for cell in cells[: len(columns)]]
+    if set(given) == set(columns) and tuple(given) != columns:
+        found.problem(line, "names", f"columns in the order {', '.join(given)}", ", ".join(columns))
+
+
+def _numbers(cells: list[str], columns: tuple[str, ...], line: int, found: Findings) -> list[float] | None:
+    if len(cells) not in (len(columns), len(columns) + 1):
+        what = f"{len(cells)} values in the row"
+        found.problem(line, "row", what, f"{', '.join(columns)}, and at most a number of the point behind them")
+        return None
+    values: list[float] = []
+    for name, cell in zip(columns, cells, strict=False):
+        value = number_of(cell)
+        if value is None:
+            found.problem(line, name, f"{cell!r} is no finite number", "a number with a decimal point")
+        else:
+            values.append(value)
+    return values if len(values) == len(columns) else None

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from fieldworthy.arms import closed as closed_module
 from fieldworthy.arms.catalogue import arm_names, load_arm
 from fieldworthy.arms.chain import Arm, Joint, as_matrix
 from fieldworthy.arms.closed import closed_of
@@ -15,6 +16,7 @@ from fieldworthy.arms.exact import all_postures, branches_of, solve, solve_many
 from fieldworthy.arms.exact_solver import ExactSolver
 from fieldworthy.arms.kinematics import fk, turn_about
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.core.straight import written
 
 SIX = [name for name in arm_names() if load_arm(name).dof == 6]
 SEVEN = [name for name in arm_names() if load_arm(name).dof == 7]
@@ -64,6 +66,9 @@ def singular_sets(arm):
         if inside:
             q[:, elbow] = inside[0]
             yield f"elbow off by {off:g}", q
+    q = drawn(arm, 12, 4)
+    q[:, form.shape.joints[1]] *= 1e-7  # a seven-axis arm's shoulder is straight, or nearly so
+    yield "shoulder", q
 
 
 @pytest.mark.parametrize("name", [name for name in arm_names() if closed_of(load_arm(name))])
@@ -137,6 +142,26 @@ def test_many_at_once_is_the_same_as_one_by_one(name, count):
     nearest, reached = solve_many(arm, goals, q)
     assert reached.all()
     assert np.abs(nearest - q).max() < 1e-6
+
+
+@pytest.mark.parametrize("name", [name for name in arm_names() if closed_of(load_arm(name))])
+def test_the_kernel_and_numpy_agree(name):
+    arm = load_arm(name)
+    form = closed_of(arm)
+    q = drawn(arm, 300, 17)
+    columns = [*fk(arm, q).reshape(-1, 16).T[:12].copy(), *drawn(arm, 300, 18)[:, list(form.shape.joints)].T.copy()]
+    if form.shape.held is not None:
+        columns.append(q[:, form.shape.held].copy())
+    compiled = np.array(closed_module._on_lanes(form._answers_within)(columns)).reshape(8, 9, -1)
+    plain = np.array(written(form._answers_within, form.count, "numpy")(*columns)).reshape(8, 9, -1)
+    reached = plain[:, 7] > 1e-6
+    assert ((compiled[:, 7] > 1e-6) == reached).all()
+    assert (compiled[:, 6][reached] == plain[:, 6][reached]).all()
+    fits = reached & (plain[:, 6] > 0.5)
+    apart = np.abs(compiled[:, :6] - plain[:, :6]).max(axis=1)[fits]
+    # Both are right to the last digits; a wrist that is nearly singular hands some of them from one joint to another.
+    assert np.median(apart) < 1e-13
+    assert apart.max() < 1e-6
 
 
 @pytest.mark.parametrize("name", SEVEN)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
-from fieldworthy.arms.closed_form import Shape, branches, recognised
+from fieldworthy.arms.closed_form import branches
+from fieldworthy.arms.shape import Shape, recognised
 from fieldworthy.core.lanes import Scalar, clip, floor, logical_and
 from fieldworthy.core.straight import written
 from fieldworthy.core.struct import leaves
@@ -24,6 +25,8 @@ TURN = 2.0 * math.pi
 _SPARE_TURNS = SPARE_RAD / TURN
 _MANY = 4096
 """Poses from which a compiled kernel is quicker than NumPy, its loading (0.7 s) left out."""
+_SOME = 256
+"""The same once that kernel is loaded."""
 MOST_TURNS = 64
 """A joint without limits turns no further than this either way."""
 
@@ -41,6 +44,7 @@ class Closed:
             for joint in (arm.joints[index] for index in shape.joints)
         ]
         self._one = written(self._answers, self.count)
+        self._fit = _fitting(self.limits)
         self._many: Any = None
         self._lanes: Any = None
 
@@ -66,46 +70,67 @@ class Closed:
 
     def one(
         self, values: Sequence[float], every: bool = False
-    ) -> Iterator[tuple[list[float] | None, tuple[float, ...], float, float]]:
-        """(angles within limits or None, angles as they came, slack, sine) of each branch that is in reach, for one
-        pose.
+    ) -> list[tuple[list[float] | None, tuple[float, ...], float, float]]:
+        """(angles within limits or None, angles as they came, slack, sine) of branches in reach, for one pose.
 
-        every: also of those out of reach.
+        every: also of branches out of reach, and of those that break a limit.
         """
-        answer = self._one(*values)
-        nears = values[12:18]
+        answer, nears = self._one(*values), values[12:18]
+        if not every:
+            return self._fit(answer, *nears)  # type: ignore[no-any-return]
+        found = []
         for first in range(0, 64, 8):
-            slack = answer[first + 6]
-            if not (slack >= -EDGE or every):
-                continue
             raw = answer[first : first + 6]
-            angles: list[float] | None = []
-            for angle, near, (low, high) in zip(raw, nears, self.limits, strict=True):
-                if not (low <= angle <= high and -math.pi <= angle - near <= math.pi):
-                    least = math.ceil((low - angle) / TURN - _SPARE_TURNS)
-                    most = math.floor((high - angle) / TURN + _SPARE_TURNS)
-                    if least > most:
-                        angles = None
-                        break
-                    turns = min(max(math.floor((near - angle) / TURN + 0.5), least), most)
-                    angle = min(max(angle + turns * TURN, low), high)
-                angles.append(angle)  # type: ignore[union-attr]
-            yield angles, raw, slack, answer[first + 7]
+            angles = [fitted(x, near, *limit) for x, near, limit in zip(raw, nears, self.limits, strict=True)]
+            whole = [x for x in angles if x is not None]
+            found.append((whole if len(whole) == 6 else None, raw, answer[first + 6], answer[first + 7]))
+        return found
 
     def many(self, columns: list[Array]) -> Array:
-        """(n, 8, 9): six angles, whether they fit (1 or 0), slack, sine of each branch, for columns of n values."""
+        """(8, 9, n): six angles, whether they fit (1 or 0), slack, sine of each branch, for columns of n values."""
         count = len(columns[0])
-        if count >= _MANY:
+        if count >= (_MANY if self._lanes is None else _SOME):
             self._lanes = self._lanes or _on_lanes(self._answers_within)
             values = self._lanes(columns)
         else:
             self._many = self._many or written(self._answers_within, self.count, "numpy")
             with np.errstate(invalid="ignore", divide="ignore"):
                 values = self._many(*columns)
-        found = np.empty((count, 8, 9))
-        for index, value in enumerate(values):
-            found[:, index // 9, index % 9] = value
-        return found
+        found = np.empty((72, count))
+        for row, value in zip(found, values, strict=True):
+            row[:] = value
+        return found.reshape(8, 9, count)
+
+
+def fitted(angle: float, near: float, low: float, high: float) -> float | None:
+    """The angle in the whole turn nearest to `near` that limits allow, or None."""
+    least = math.ceil((low - angle) / TURN - _SPARE_TURNS)
+    most = math.floor((high - angle) / TURN + _SPARE_TURNS)
+    if least > most:
+        return None
+    turns = min(max(math.floor((near - angle) / TURN + 0.5), least), most)
+    return min(max(angle + turns * TURN, low), high)
+
+
+def _fitting(limits: Sequence[tuple[float, float]]) -> Any:
+    """`fitted` for the six angles of eight branches, written out: loops over them would take half of a solution's time.
+
+    An angle that is within its limits and within half a turn of where it should be near needs no look.
+    """
+    lines = ["def fit(answer, n0, n1, n2, n3, n4, n5):", "    found = []"]
+    names = ", ".join(f"q{k}" for k in range(6))
+    for first in range(0, 64, 8):
+        slack, sine = f"answer[{first + 6}]", f"answer[{first + 7}]"
+        lines += [f"    if {slack} >= {-EDGE!r}:", f"        {names} = raw = answer[{first}:{first + 6}]"]
+        for k, (low, high) in enumerate(limits):
+            inside = f"{low!r} <= q{k} <= {high!r} and {-math.pi!r} <= q{k} - n{k} <= {math.pi!r}"
+            lines.append(f"        q{k} = q{k} if {inside} else fitted(q{k}, n{k}, {low!r}, {high!r})")
+        lines.append("        if " + " and ".join(f"q{k} is not None" for k in range(6)) + ":")
+        lines.append(f"            found.append(([{names}], raw, {slack}, {sine}))")
+    lines.append("    return found")
+    space: dict[str, Any] = {"fitted": fitted}
+    exec(compile("\n".join(lines), "<limits, written out>", "exec"), space)
+    return space["fit"]
 
 
 def _on_lanes(law: Any) -> Any:
@@ -149,8 +174,8 @@ def wound(angle: float, low: float, high: float) -> list[float]:
 def broken_limit(form: Closed, values: Sequence[float]) -> str:
     """Which limit stands in the way of the branch that breaks its limits least."""
     least, sentence = math.inf, ""
-    for angles, raw, _, _ in form.one(values):
-        if angles is not None:
+    for angles, raw, slack, _ in form.one(values, every=True):
+        if angles is not None or slack < -EDGE:
             continue
         worst, text = 0.0, ""
         for angle, (low, high), index in zip(raw, form.limits, form.shape.joints, strict=True):

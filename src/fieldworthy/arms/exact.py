@@ -117,21 +117,23 @@ def branches_of(arm: Arm, base_from_tool: Any, near: Any = None) -> Branches:
         places = len(held)
         columns = [np.repeat(column, places) for column in columns] + [np.tile(held, count)]
     found = form.many(columns)
-    q = np.empty((count * places, 8, arm.dof))
-    q[:, :, kept] = found[:, :, :6]
+    # Branches first, poses last, as the kernel gives them; the answer is a view of it the other way round.
+    angles, slack, sine = found[:, :6], found[:, 7], found[:, 8]
     if hold is not None:
-        q[:, :, hold] = columns[18][:, None]
-    slack, sine = found[:, :, 7], found[:, :, 8]
+        angles = np.insert(angles, hold, columns[18], axis=1)
     reach = slack >= -EDGE
-    exists = reach & (found[:, :, 6] > 0.5)
-    unsure = exists if not form.shape.exact else exists & ((slack < 0.0) | (sine < EDGE))
+    exists = reach & (found[:, 6] > 0.5)
+    unsure = exists if not form.shape.exact else exists & ((slack < EDGE) | (sine < EDGE))
     if unsure.any():
-        owner, branch = np.nonzero(unsure)
-        better, miss = polished(arm, goals[owner // places], q[owner, branch])
-        q[owner, branch], exists[owner, branch] = better, miss <= TOLERANCE
-    q[~exists] = np.nan
+        branch, owner = np.nonzero(unsure)
+        better, miss = polished(arm, goals[owner // places], angles[branch, :, owner])
+        angles[branch, :, owner], exists[branch, owner] = better, miss <= TOLERANCE
+    np.copyto(angles, np.nan, where=~exists[:, None])
     shape = (count, places * 8)
-    return Branches(q.reshape(*shape, arm.dof), exists.reshape(shape), sine.reshape(shape), reach.reshape(shape))
+    if places == 1:
+        return Branches(angles.transpose(2, 0, 1), exists.T, sine.T, reach.T)
+    q = angles.transpose(2, 0, 1).reshape(*shape, arm.dof)
+    return Branches(q, exists.T.reshape(shape), sine.T.reshape(shape), reach.T.reshape(shape))
 
 
 def solve_many(arm: Arm, base_from_tool: Any, near: Any = None) -> tuple[Array, Any]:
@@ -185,8 +187,8 @@ def _miss_law(arm: Arm) -> Any:
 
 def miss_of(arm: Arm, q: list[float], numbers: list[float]) -> tuple[float, float]:
     """(distance [m], angle [rad]) by which a posture misses a pose of 12 numbers."""
-    miss: tuple[float, float] = _miss_law(arm)(*q, *numbers)
-    return miss
+    distance, chord = _miss_law(arm)(*q, *numbers)
+    return distance, chord if chord < 1e-6 else 2.0 * math.asin(min(0.5 * chord, 1.0))
 
 
 def _held_values(arm: Arm, held: int) -> Array:
@@ -222,7 +224,7 @@ def _sure(form: Closed, numbers: list[float], near: list[float], held: tuple[flo
             continue
         if held:
             angles.insert(shape.held, held[0])  # type: ignore[arg-type]
-        if shape.exact and slack >= 0.0 and sine >= EDGE:
+        if shape.exact and slack >= EDGE and sine >= EDGE:
             yield angles
             continue
         if max(miss_of(arm, angles, numbers)) > 1e-12:
@@ -278,6 +280,11 @@ def _otherwise(arm: Arm, goal: Array, numbers: list[float], start: list[float]) 
     attempt = solve_one(arm, goal, np.array(start), starts=1 if known else _STARTS)
     if attempt.reached:
         return attempt
+    if not known:
+        others = [(math.dist(q, start), q) for q in _by_search(arm, numbers, start)]
+        if others:
+            q = min(others)[1]
+            return Attempt(np.array(q), True, *miss_of(arm, q, numbers), iterations=attempt.iterations)
     why = (
         broken_limit(form, [*numbers, *(start[index] for index in form.shape.joints)])
         if form is not None and form.shape.held is None

@@ -134,10 +134,9 @@ def pose_error(rotation: Mat3, position: Vec3, goal_rotation: Mat3, goal_positio
 
 
 def pose_error_size(rotation: Mat3, position: Vec3, goal_rotation: Mat3, goal_position: Vec3) -> tuple[Scalar, Scalar]:
-    """(distance [m], a bound of the angle [rad]) between two poses, cheaply.
+    """(distance [m], chord 2 sin(angle/2) of the angle) between two poses, cheaply.
 
-    The angle is |R - G|_F / sqrt(2) = 2 sin(angle/2): equal to the angle to third order, and never small for a large
-    one.
+    The chord is |R - G|_F / sqrt(2): equal to the angle to third order, and never small for a large one.
     """
     offset = goal_position - position
     difference = rotation - goal_rotation

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
+from fieldworthy.arms.collision import clearance_between
 from fieldworthy.arms.dataset import WaypointSet, densify
 from fieldworthy.arms.path import JointPath, PathOptions, plan
+from fieldworthy.arms.path_words import Label
 from fieldworthy.arms.spline import Indices
 from fieldworthy.arms.timing import Timing, retime
 from fieldworthy.core.errors import FieldworthyError
@@ -43,6 +45,8 @@ class Motion:
     """With the points that were put in; `given` tells which are the user's."""
     path: JointPath
     timing: Timing
+    feed_m_s: float
+    """Tool speed on lines where the waypoints name none."""
     stops: tuple[int, ...]
     """Waypoints at which the arm stands, besides first and last."""
     notes: tuple[str, ...]
@@ -72,10 +76,11 @@ def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options:
     path_options = options.path
     if waypoints.tool_axis_free.any() and path_options.spin_step_rad is None and waypoints.tool_axis_free.all():
         path_options = replace(path_options, spin_step_rad=math.radians(15.0))
-    path = plan(arm, dense.base_from_tool, start=start, options=path_options, joint_moves=joint_moves)
+    label = labels(dense)
+    path = plan(arm, dense.base_from_tool, start=start, options=path_options, joint_moves=joint_moves, label=label)
     if len(dense) == 1:
         timing = retime(path.q, arm.speed, arm.acceleration)
-        return Motion(arm, dense, path, timing, (), path.compromises)
+        return Motion(arm, dense, path, timing, options.feed_m_s, (), path.compromises)
     place = path.base_from_tool[:, :3, 3]
     length = np.linalg.norm(np.diff(place, axis=0), axis=1)
     length[np.array(joint_moves, int) - 1] = 0.0  # a joint move has no feed
@@ -84,7 +89,19 @@ def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options:
     timing = retime(
         path.q, arm.speed, arm.acceleration, tool_step_m=length, feed_m_s=feed, stops=stops, dwell_s=dense.dwell_s
     )
-    return Motion(arm, dense, path, timing, tuple(stops), (*path.compromises, *_slow_notes(arm, dense, timing, stops)))
+    return Motion(
+        arm,
+        dense,
+        path,
+        timing,
+        options.feed_m_s,
+        tuple(stops),
+        (
+            *path.compromises,
+            *_slow_notes(arm, dense, timing, stops),
+            *_swept(arm, path, joint_moves, path_options, label),
+        ),
+    )
 
 
 def _stops(place: Array, dense: WaypointSet, joint_moves: Sequence[int]) -> list[int]:
@@ -115,8 +132,42 @@ def _slow_notes(arm: Arm, dense: WaypointSet, timing: Timing, stops: Sequence[in
     if held:
         worst = min(held, key=lambda slow: slow.reached_m_s / slow.asked_m_s)
         notes.append(
-            f"the feed is slower than asked in {len(held)} segments, most between points {worst.segment} and "
-            f"{worst.segment + 1}: {worst.reached_m_s * 1e3:.3g} of {worst.asked_m_s * 1e3:.3g} mm/s, held back by the "
+            f"the feed is slower than asked in {len(held)} segments, most after {labels(dense)(worst.segment)}: "
+            f"{worst.reached_m_s * 1e3:.3g} of {worst.asked_m_s * 1e3:.3g} mm/s, held back by the "
             f"{worst.limit} of joint {arm.joints[worst.joint].name}"
         )
     return notes
+
+
+def labels(dense: WaypointSet) -> Label:
+    """What to call a row of a set with points put in: by the user's own waypoints."""
+    given = np.flatnonzero(dense.given)
+
+    def name(index: int) -> str:
+        text = dense.names[given[index]]
+        return f"waypoint {index} ('{text}')" if text else f"waypoint {index}"
+
+    def label(row: int) -> str:
+        before = int(np.searchsorted(given, row, side="right")) - 1
+        if before < 0 or given[before] == row or before + 1 == len(given):
+            return name(max(before, 0))
+        share = (row - given[before]) / (given[before + 1] - given[before])
+        return f"{100.0 * share:.0f} % of the way from {name(before)} to {name(before + 1)}"
+
+    return label
+
+
+def _swept(arm: Arm, path: JointPath, joint_moves: Sequence[int], options: PathOptions, label: Label) -> list[str]:
+    """Joint moves sweep through more than their ends: sentences on those that come too near to something."""
+    if not joint_moves or not arm.capsules:
+        return []
+    rows = np.array(joint_moves)
+    found = clearance_between(
+        arm, path.q[rows - 1], path.q[rows], options.obstacles, options.margin_m, horizon_m=options.margin_m + 0.1
+    )
+    return [
+        f"the joint move from {label(row - 1)} to {label(row)} comes within {found.at.distance_m[k] * 1e3:.1f} mm "
+        f"({' and '.join(found.at.pairs[k])}): put a waypoint in between"
+        for k, row in enumerate(joint_moves)
+        if found.below_margin[k]
+    ]

@@ -19,16 +19,13 @@ from fieldworthy.arms.collision import clearance
 from fieldworthy.arms.exact import solve, start_of
 from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.path_candidates import Candidates, candidates, spun
-from fieldworthy.arms.path_search import Way, cheapest, cheapest_wound, short_way
+from fieldworthy.arms.path_search import Way, cheapest, cheapest_wound
 from fieldworthy.arms.path_spin import smoothed
+from fieldworthy.arms.path_words import Label, compromises, largest_steps, why_it_ends
 from fieldworthy.arms.posture import poses
-from fieldworthy.arms.singularity import singularities
+from fieldworthy.arms.singularity import wrist_sine
 from fieldworthy.core.errors import FieldworthyError
 
-JUMP_RAD = 0.5
-"""Largest step of a joint between waypoints that needs no further look."""
-JUMP_M = 0.1
-"""The same for prismatic joints."""
 _TRIES = 60
 """Ways that are tried around collisions."""
 LINE_M = 1e-3
@@ -95,12 +92,13 @@ def plan(
     start: Any = None,
     options: PathOptions | None = None,
     joint_moves: Sequence[int] = (),
+    label: Label = "waypoint {}".format,
 ) -> JointPath:
     """The continuous joint path of least travel through poses (n, 4, 4), exact to 1e-9 m and rad at each.
 
     start: posture (dof,) from which the arm comes; among equal ways the nearest to it is taken.
     joint_moves: waypoints (1 to n - 1) that all joints go to at once, with the tool wherever that leads: the branch
-    may change.
+    may change. label: what sentences call a row of the poses.
     Raises: NoPath, with the waypoint at which the longest way ends and why; FieldworthyError for what are no poses.
     """
     options = options or PathOptions()
@@ -117,22 +115,30 @@ def plan(
     from_start = None if start is None else near
     free = np.zeros(len(goals) - 1, bool)
     free[np.array(list(joint_moves), int) - 1] = True
-    way, found, linear = _chosen(
-        arm, goals, near, np.broadcast_to(spins, (len(goals), len(spins))), options, from_start, free
-    )
+    all_spins = np.broadcast_to(spins, (len(goals), len(spins)))
+    way, found, linear, space = _chosen(arm, goals, near, all_spins, options, from_start, free, label)
     spin = found.spin[np.arange(len(goals)), way.chosen]
     q = way.q
     if len(spins) > 1:
         smooth, turn = smoothed(arm, goals, q, spin, free)
-        clear = not (options.avoid and arm.capsules) or _clearances(arm, smooth, options).min() >= options.margin_m
-        q, spin = (smooth, turn) if clear else (q, spin)
-    return _described(arm, goals, q, spin, options, linear)
+        room = _clearances(arm, smooth, options) if arm.capsules else None
+        if room is None or not options.avoid or room.min() >= options.margin_m:
+            q, spin, space = smooth, turn, room
+    return _described(arm, goals, q, spin, space, options, linear, label)
 
 
 def _chosen(
-    arm: Arm, goals: Array, near: Array, spins: Array, options: PathOptions, start: Array | None, free: Any
-) -> tuple[Way, Candidates, Any]:
-    """(the cheapest way with enough clearance, what it was chosen from, its rows of lines that were let pass).
+    arm: Arm,
+    goals: Array,
+    near: Array,
+    spins: Array,
+    options: PathOptions,
+    start: Array | None,
+    free: Any,
+    label: Label,
+) -> tuple[Way, Candidates, Any, Array | None]:
+    """(the cheapest way with enough clearance, what it was chosen from, its rows of lines that were let pass, its
+    clearance if that was asked for).
 
     Raises: NoPath.
     """
@@ -142,20 +148,28 @@ def _chosen(
     for _ in range(_TRIES):
         way, turned_in_place = _search(arm, found, cost, start, free)
         if not len(way.q):
-            raise NoPath(way.ends_at or 0, _why(arm, goals, found, way, options))
-        hit = np.nonzero(_clearances(arm, way.q, options) < options.margin_m)[0] if avoid else np.empty(0, int)
+            row = way.ends_at
+            clear = row is not None and bool(found.exists[row].any() or not solve(arm, goals[row]).reached)
+            if row is not None and not clear:
+                raise NoPath(row, f"at {label(row)} every posture has less clearance than {_mm(options.margin_m)}")
+            raise NoPath(row or 0, why_it_ends(arm, goals, found, way, label))
+        space = _clearances(arm, way.q, options) if avoid else None
+        hit = np.nonzero(space < options.margin_m)[0] if space is not None else np.empty(0, int)
         if not len(hit):
-            return way, found, np.nonzero(turned_in_place & ~free)[0]
+            return way, found, np.nonzero(turned_in_place & ~free)[0], space
         found = _without(arm, found, _around(hit, len(goals)), options)
-    raise NoPath(
-        int(hit[0]), f"at waypoint {hit[0]} the clearance stays under {options.margin_m * 1e3:g} mm in every way tried"
-    )
+    where = label(int(hit[0]))
+    raise NoPath(int(hit[0]), f"at {where} the clearance stays under {_mm(options.margin_m)} in every way tried")
+
+
+def _mm(length_m: float) -> str:
+    return f"{length_m * 1e3:g} mm"
 
 
 def _search(arm: Arm, found: Candidates, cost: Array, start: Array | None, free: Any) -> tuple[Way, bool]:
     """(the cheapest way, whether it has steps that were let pass because the tool hardly moves in them)."""
     round_joints = np.array([joint.kind == "revolute" and joint.upper - joint.lower > 2e-9 for joint in arm.joints])
-    scale = np.where(free[:, None], np.inf, _largest_steps(arm))
+    scale = np.where(free[:, None], np.inf, largest_steps(arm))
     arguments = (cost, arm.lower, arm.upper, round_joints)
     way = cheapest(found.q, found.exists, *arguments, scale, start)
     if way.ends_at is None and not len(way.q):
@@ -172,10 +186,6 @@ def _search(arm: Arm, found: Candidates, cost: Array, start: Array | None, free:
     if len(other.q) and _keeps_to_the_line(arm, other, scale):
         return other, True
     return way, False
-
-
-def _largest_steps(arm: Arm) -> Array:
-    return np.array([JUMP_RAD if joint.kind == "revolute" else JUMP_M for joint in arm.joints])
 
 
 def _keeps_to_the_line(arm: Arm, way: Way, scale: Array) -> bool:
@@ -216,62 +226,27 @@ def _without(arm: Arm, found: Candidates, rows: Any, options: PathOptions) -> Ca
     return replace(found, exists=exists)
 
 
-def _why(arm: Arm, goals: Array, found: Candidates, way: Way, options: PathOptions) -> str:
-    """Why the longest way ends."""
-    row = way.ends_at
-    if row is None:
-        return "every continuous way turns a joint further than its limits allow, in whichever whole turn it starts"
-    if not found.exists[row].any():
-        attempt = solve(arm, goals[row])
-        if attempt.reached:
-            return f"at waypoint {row} every posture has less clearance than {options.margin_m * 1e3:g} mm"
-        return f"waypoint {row} cannot be reached: {attempt.why}"
-    if row == 0:
-        return "waypoint 0 cannot be left"
-    turning = np.array([joint.kind == "revolute" for joint in arm.joints])
-    before = found.q[row - 1, way.chosen[-1]] if way.last is None else way.last
-    steps = short_way(found.q[row, found.exists[row]] - before, turning)
-    least = steps[np.argmin(np.abs(steps).max(axis=1))]
-    over = np.maximum(arm.lower - (before + least), before + least - arm.upper)
-    if over.max() > 0.0 and (np.abs(least) <= _largest_steps(arm)).all():
-        joint = arm.joints[int(over.argmax())]
-        limits = f"{math.degrees(joint.lower):.4g} to {math.degrees(joint.upper):.4g} deg"
-        return (
-            f"between waypoints {row - 1} and {row} joint {joint.name} comes to its limit ({limits}), in whichever "
-            "branch and whole turn the path starts"
-        )
-    joint = arm.joints[int(np.abs(least).argmax())]
-    return (
-        f"between waypoints {row - 1} and {row} every way jumps: the least of them turns joint {joint.name} by "
-        f"{math.degrees(np.abs(least).max()):.1f} deg at once, as the branch that leads there is out of reach or at "
-        "a limit"
-    )
-
-
-def _described(arm: Arm, goals: Array, q: Array, spin: Array, options: PathOptions, linear: Any) -> JointPath:
+def _described(
+    arm: Arm,
+    goals: Array,
+    q: Array,
+    spin: Array,
+    space: Array | None,
+    options: PathOptions,
+    linear: Any,
+    label: Label,
+) -> JointPath:
     asked = goals if options.spin_step_rad is None else goals @ spun(spin)
     reached = fk(arm, q)
     position = np.linalg.norm(reached[:, :3, 3] - asked[:, :3, 3], axis=1)
     orientation = np.sqrt(((reached[:, :3, :3] - asked[:, :3, :3]) ** 2).sum(axis=(1, 2)) * 0.5)
     steps = np.abs(np.diff(q, axis=0))
-    sine = singularities(arm, q).wrist
-    space = _clearances(arm, q, options) if arm.capsules else None
-    notes = []
-    for row in linear[(steps[linear] > _largest_steps(arm)).any(axis=1)]:
-        joint = arm.joints[int(steps[row].argmax())]
-        notes.append(
-            f"between waypoints {row} and {row + 1} joint {joint.name} turns {math.degrees(steps[row].max()):.0f} deg "
-            "while the tool hardly moves: the feed stops there"
-        )
-    low = np.nonzero(sine < 0.02)[0]
-    if len(low):
-        nearest = int(np.nanargmin(sine))
-        notes.append(
-            f"{len(low)} waypoints lie within 1.1 deg of the wrist singularity, nearest at waypoint {nearest} "
-            f"({math.degrees(math.asin(min(sine[nearest], 1.0))):.2g} deg)"
-        )
+    sine = wrist_sine(arm, q)
+    if space is None and arm.capsules:
+        space = _clearances(arm, q, options)
+    notes = compromises(arm, steps, sine, linear, label)
     if space is not None and not options.avoid and (space < options.margin_m).any():
-        notes.append(f"clearance falls to {space.min() * 1e3:.1f} mm at waypoint {int(space.argmin())}")
+        notes.append(f"clearance falls to {space.min() * 1e3:.1f} mm at {label(int(space.argmin()))}")
     return JointPath(
         arm, asked, q, position, orientation, steps.max(axis=1) if len(steps) else np.zeros(0), sine, spin, space,
         tuple(notes),

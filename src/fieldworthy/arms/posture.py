@@ -37,18 +37,22 @@ def poses(base_from_tool: Any, name: str = "pose") -> Array:
     found = np.asarray(base_from_tool, float)
     if found.ndim not in (2, 3) or found.shape[-2:] != (4, 4):
         raise FieldworthyError(f"{name}: shape {found.shape}; valid: (4, 4) or (n, 4, 4), base_from_tool")
-    if not np.isfinite(found).all():
-        index = int(np.argwhere(~np.isfinite(found.reshape(-1, 16)))[0][0])
-        raise FieldworthyError(f"{name}[{index}]: a number is not finite; valid: metres and a rotation")
-    stack = found.reshape(-1, 4, 4)
-    turn = stack[:, :3, :3]
-    off = np.abs(turn @ np.swapaxes(turn, 1, 2) - np.eye(3)).max(axis=(1, 2))
-    x, y, z = turn[:, :, 0], turn[:, :, 1], turn[:, :, 2]
-    handed = np.einsum("ni,ni->n", np.cross(x, y), z) > 0.0
-    bad = (off > 1e-6) | ~handed | (np.abs(stack[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1) > 0.0)
-    if bad.any():
-        index = int(np.argmax(bad))
-        mirrored = off[index] <= 1e-6 and not handed[index]
+    # Column by column: of many poses each operation is then one pass over memory.
+    a, b, c, x, d, e, f, y, g, h, i, z, s, t, u, one = found.reshape(-1, 16).T.copy()
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.abs(a * a + d * d + g * g - 1.0)
+        for first, second in (((b, e, h), (b, e, h)), ((c, f, i), (c, f, i))):
+            np.maximum(off, np.abs(sum(p * q for p, q in zip(first, second, strict=True)) - 1.0), out=off)
+        for first, second in (((a, d, g), (b, e, h)), ((a, d, g), (c, f, i)), ((b, e, h), (c, f, i))):
+            np.maximum(off, np.abs(sum(p * q for p, q in zip(first, second, strict=True))), out=off)
+        volume = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+        last = np.abs(s) + np.abs(t) + np.abs(u) + np.abs(one - 1.0)
+        good = (off <= 1e-6) & (volume > 0.0) & (last == 0.0) & (np.abs(x) + np.abs(y) + np.abs(z) < np.inf)
+    if not good.all():
+        index = int(np.argmin(good))
+        if not np.isfinite(found.reshape(-1, 16)[index]).all():
+            raise FieldworthyError(f"{name}[{index}]: a number is not finite; valid: metres and a rotation")
+        mirrored = off[index] <= 1e-6 and volume[index] < 0.0
         what = "is a mirror image, not a rotation" if mirrored else "is no rotation and offset"
         raise FieldworthyError(f"{name}[{index}]: {what}; valid: orthonormal columns (to 1e-6), last row 0 0 0 1")
     return found

@@ -13,14 +13,18 @@ seventh.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.arms.closed import closed_of
-from fieldworthy.arms.kinematics import jacobian, link_motions
+from fieldworthy.arms.kinematics import carried, jacobian, link_motions
 from fieldworthy.arms.posture import postures
+from fieldworthy.core.lanes import Scalar, sqrt
+from fieldworthy.core.straight import written
+from fieldworthy.core.vec import cross, dot
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,25 @@ def singularities(arm: Arm, q: Any) -> Singularities:
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     shoulder = np.abs((normal * (centre - points[0])).sum(axis=1))
     return Singularities(wrist, elbow, shoulder, gains[:, -1])
+
+
+@lru_cache(maxsize=64)
+def _wrist_law(arm: Arm, first: int) -> Any:
+    def law(*q: Scalar) -> Scalar:
+        _, _, axes = carried(arm.joints, q)
+        off = cross(axes[first], axes[-1])
+        return sqrt(dot(off, off))
+
+    return written(law, arm.dof, "numpy")
+
+
+def wrist_sine(arm: Arm, q: Array) -> Array:
+    """(n,) sine of the middle wrist angle of postures (n, dof); NaN where the arm has no such measure."""
+    form = closed_of(arm)
+    if form is None:
+        return np.full(len(q), np.nan)
+    first = form.shape.joints[1 if form.shape.kind == "2, 3 and 4 parallel" else 3]
+    return np.broadcast_to(_wrist_law(arm, first)(*q.T.copy())[0], len(q)).astype(float)
 
 
 def reach_m(arm: Arm) -> float:

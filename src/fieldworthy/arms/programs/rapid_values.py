@@ -128,7 +128,7 @@ class Values:
     def find(self, name: str) -> tuple[str, Any]:
         key = name.lower()
         for scope in reversed(self.scopes):
-            found = scope.get(key)
+            found: tuple[str, Any] | None = scope.get(key)
             if found is not None:
                 return found
         if key in PREDEFINED:

@@ -18,6 +18,7 @@ COMMANDS = {
     "run": ("fieldworthy.cli.run", "Fly a campaign of trials and write its report."),
     "sweep": ("fieldworthy.cli.sweep", "Fly the campaign at every combination of some values."),
     "replay": ("fieldworthy.cli.replay", "Fly one trial of a run again, alone, and compare every bit."),
+    "arm": ("fieldworthy.cli.arm", "Robot arms: solve a pose, plan a program's path, convert programs."),
     "link": ("fieldworthy.cli.link", "Let PX4 or ArduPilot fly a vehicle, in lockstep or real time."),
     "list": ("fieldworthy.cli.catalogue", "Built-in scenarios, vehicles, devices and controllers."),
     "check": ("fieldworthy.cli.check", "Validate scenarios and the controllers they name."),

@@ -1,0 +1,77 @@
+"""`fieldworthy arm convert`: from one way of writing motions to another, without planning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command("convert")
+@click.argument("source")
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option("--robot", metavar="ARM", help="Needed where joint targets become poses.")
+@click.option("--from", "from_format", metavar="FORMAT", help="Of SOURCE, where its ending does not say.")
+@click.option("--to", "to_format", metavar="FORMAT", help="Of TARGET, where its ending does not say.")
+def convert(source: str, target: Path, robot: str | None, from_format: str | None, to_format: str | None) -> None:
+    """Read SOURCE and write TARGET: programs, waypoint sets (JSON) and joints over time (CSV, JointTrajectory).
+
+    Between programs moves stay what they are. SOURCE may be a built-in set such as arm-plane.
+    """
+    from fieldworthy.arms.catalogue import load_arm
+    from fieldworthy.arms.dataset import WaypointSet, builtin_sets, read_waypoints, waypoints_of, write_waypoints
+    from fieldworthy.arms.joint_csv import JointSet, write_joint_csv
+    from fieldworthy.arms.program_of import joint_set_of_trajectory, trajectory_of_joints, waypoints_as_program
+    from fieldworthy.arms.programs import read_program, write_program
+    from fieldworthy.cli.arm_path import _is_trajectory
+
+    arm = None if robot is None else load_arm(robot)
+    place = Path(source)
+    is_set = source in builtin_sets() or (
+        place.suffix.lower() == ".json" and from_format is None and not _is_trajectory(place)
+    )
+    found: Any
+    if is_set:
+        found = read_waypoints(source)
+    elif source in builtin_sets(".csv") or (place.suffix.lower() == ".csv" and _has_joints(place)):
+        from fieldworthy.arms.joint_csv import read_joint_csv
+
+        found = read_joint_csv(source)
+    else:
+        found = read_program(place, from_format)
+    for note in found.notes:
+        click.echo(f"note: {note}", err=True)
+    suffix = target.suffix.lower()
+    if isinstance(found, JointSet):
+        if suffix == ".csv":
+            write_joint_csv(target, found)
+        else:
+            write_program(trajectory_of_joints(found), target, to_format)
+    elif suffix == ".csv" and to_format is None and not isinstance(found, WaypointSet) and _timed(found):
+        write_joint_csv(target, joint_set_of_trajectory(found))
+    elif suffix == ".json" and to_format is None and not (isinstance(found, WaypointSet) or _timed(found)):
+        write_waypoints(target, waypoints_of(found, arm))
+    elif isinstance(found, WaypointSet):
+        if suffix == ".json":
+            write_waypoints(target, found)
+        else:
+            write_program(waypoints_as_program(found, arm), target, to_format)
+    else:
+        write_program(found, target, to_format)
+    click.echo(f"written: {target}")
+
+
+def _timed(program: Any) -> bool:
+    return bool(program.moves) and all(move.joints is not None and move.time_s is not None for move in program.moves)
+
+
+def _has_joints(place: Path) -> bool:
+    """Whether a CSV has joint positions and not poses: by a time column or units of angle in its header."""
+    from fieldworthy.arms.programs import read_text
+
+    for line in read_text(place).splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            head = line.lower()
+            return "t_s" in head or "time" in head or "_rad" in head or "_deg" in head
+    return False

@@ -161,13 +161,14 @@ def _swept(arm: Arm, path: JointPath, joint_moves: Sequence[int], options: PathO
     """Joint moves sweep through more than their ends: sentences on those that come too near to something."""
     if not joint_moves or not arm.capsules:
         return []
-    rows = np.array(joint_moves)
-    found = clearance_between(
-        arm, path.q[rows - 1], path.q[rows], options.obstacles, options.margin_m, horizon_m=options.margin_m + 0.1
-    )
-    return [
-        f"the joint move from {label(row - 1)} to {label(row)} comes within {found.at.distance_m[k] * 1e3:.1f} mm "
-        f"({' and '.join(found.at.pairs[k])}): put a waypoint in between"
-        for k, row in enumerate(joint_moves)
-        if found.below_margin[k]
-    ]
+    horizon_m = options.margin_m + 0.1
+    notes = []
+    for row in joint_moves:
+        found = clearance_between(
+            arm, path.q[row - 1], path.q[row], options.obstacles, options.margin_m, horizon_m=horizon_m
+        )
+        if found.below_margin[0]:
+            near = f"{found.at.distance_m[0] * 1e3:.1f} mm ({' and '.join(found.at.pairs[0])})"
+            way = f"the joint move from {label(row - 1)} to {label(row)}"
+            notes.append(f"{way} comes within {near}: put a waypoint in between")
+    return notes

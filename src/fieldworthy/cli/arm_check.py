@@ -1,4 +1,4 @@
-"""`fieldworthy check` of an arm's task: what it names is there, each waypoint can be reached, and a whole path exists."""
+"""`fieldworthy check` of an arm's task: what it names is there, waypoints are in reach, a whole path exists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ def checked_task(name: str, settings: tuple[str, ...], as_json: bool) -> dict[st
     from fieldworthy.cli.show import stderr
     from fieldworthy.core.errors import FieldworthyError
 
-    answer: dict[str, Any] = {"scenario": name, "sound": False, "errors": [], "checked": [], "notes": [], "warnings": []}
+    answer: dict[str, Any] = {
+        "scenario": name,
+        "sound": False,
+        "errors": [],
+        "checked": [],
+        "notes": [],
+        "warnings": [],
+    }
     try:
         with stderr().status(f"{name}: planning the whole path …"):
             _check(name, settings, answer)
@@ -43,7 +50,9 @@ def _check(name: str, settings: tuple[str, ...], answer: dict[str, Any]) -> None
     scene = arm_scene(task)
     arm, motion = scene.arm, scene.motion
     shapes = f"{len(arm.capsules)} shapes" if arm.capsules else "no shapes, so clearance is not known"
-    answer["checked"].append(f"arm {arm.title or arm.name}: {arm.dof} joints, {shapes}; {plural(len(scene.obstacles), 'obstacle')}")
+    answer["checked"].append(
+        f"arm {arm.title or arm.name}: {arm.dof} joints, {shapes}; {plural(len(scene.obstacles), 'obstacle')}"
+    )
     answer["notes"] += motion.notes
     if isinstance(motion, WaypointSet):
         solver = make_solver(task.solver.name, **task.solver.options)
@@ -68,7 +77,9 @@ def _check_waypoints(scene: Any, answer: dict[str, Any]) -> None:
         if not attempt.reached:
             missed += 1
             if missed <= 10:
-                answer["errors"].append(f"waypoint {index}{_named(motion.names[index])}: cannot be reached: {attempt.why}")
+                answer["errors"].append(
+                    f"waypoint {index}{_named(motion.names[index])}: cannot be reached: {attempt.why}"
+                )
     if missed:
         if missed > 10:
             answer["errors"].append(f"{missed - 10} more waypoints cannot be reached")
@@ -90,7 +101,9 @@ def _check_joints(scene: Any, answer: dict[str, Any]) -> None:
     from fieldworthy.trials.arm.measure import outside_limits, peak, sample_rates
 
     motion = scene.motion.for_arm(scene.arm)
-    answer["checked"].append(f"{len(motion)} samples of {motion.dof} joints over {motion.t_s[-1] - motion.t_s[0]:.2f} s")
+    answer["checked"].append(
+        f"{len(motion)} samples of {motion.dof} joints over {motion.t_s[-1] - motion.t_s[0]:.2f} s"
+    )
     for joint, far in outside_limits(scene.arm, motion.q).items():
         answer["warnings"].append(f"joint {joint} leaves its limits by {far:.3g} rad or m")
     speed, acceleration = sample_rates(motion)

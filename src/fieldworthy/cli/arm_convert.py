@@ -24,17 +24,17 @@ def convert(source: str, target: Path, robot: str | None, from_format: str | Non
     from fieldworthy.arms.joint_csv import JointSet, write_joint_csv
     from fieldworthy.arms.program_of import joint_set_of_trajectory, trajectory_of_joints, waypoints_as_program
     from fieldworthy.arms.programs import read_program, write_program
-    from fieldworthy.cli.arm_path import _is_trajectory
+    from fieldworthy.cli.arm_input import has_joints, is_trajectory
 
     arm = None if robot is None else load_arm(robot)
     place = Path(source)
     is_set = source in builtin_sets() or (
-        place.suffix.lower() == ".json" and from_format is None and not _is_trajectory(place)
+        place.suffix.lower() == ".json" and from_format is None and not is_trajectory(place)
     )
     found: Any
     if is_set:
         found = read_waypoints(source)
-    elif source in builtin_sets(".csv") or (place.suffix.lower() == ".csv" and _has_joints(place)):
+    elif source in builtin_sets(".csv") or (place.suffix.lower() == ".csv" and has_joints(place)):
         from fieldworthy.arms.joint_csv import read_joint_csv
 
         found = read_joint_csv(source)
@@ -64,14 +64,3 @@ def convert(source: str, target: Path, robot: str | None, from_format: str | Non
 
 def _timed(program: Any) -> bool:
     return bool(program.moves) and all(move.joints is not None and move.time_s is not None for move in program.moves)
-
-
-def _has_joints(place: Path) -> bool:
-    """Whether a CSV has joint positions and not poses: by a time column or units of angle in its header."""
-    from fieldworthy.arms.programs import read_text
-
-    for line in read_text(place).splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            head = line.lower()
-            return "t_s" in head or "time" in head or "_rad" in head or "_deg" in head
-    return False

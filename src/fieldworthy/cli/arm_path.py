@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from fieldworthy.cli.arm_input import read_motion, read_obstacles
 from fieldworthy.cli.arm_options import arm_and_tool, convention_options, joints, pose, shown_joints
 
 if TYPE_CHECKING:
@@ -33,6 +33,13 @@ def _options(function: Any) -> Any:
 @click.option("--robot", required=True, metavar="ARM", help="Catalogue name, URDF or TOML file.")
 @_options
 @click.option("--base", metavar="POSE", help="base_from_frame of programs that leave their frame to the controller.")
+@click.option(
+    "--frame",
+    "frames",
+    multiple=True,
+    metavar="NAME=POSE",
+    help="A user frame that FANUC or RAPID programs only name (UF number, wobj); may be given again.",
+)
 @click.option("--start", metavar="JOINTS", help="Posture in degrees from which the arm comes; default: any.")
 @click.option(
     "--feed",
@@ -70,8 +77,8 @@ def _options(function: Any) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def path(
     program: str, robot: str, convention: str, millimetres: bool, tool: str | None, base: str | None,
-    start: str | None, feed: float, free_axis: float | None, margin: float, ignore_collisions: bool,
-    obstacles: Path | None, rate: float, out: Path | None, as_json: bool,
+    frames: tuple[str, ...], start: str | None, feed: float, free_axis: float | None, margin: float,
+    ignore_collisions: bool, obstacles: Path | None, rate: float, out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """A continuous joint path for PROGRAM, chosen over all branches of all waypoints, timed within limits.
 
@@ -88,10 +95,13 @@ def path(
             spin_step_rad=None if free_axis is None else math.radians(free_axis),
             margin_m=margin * 1e-3,
             avoid=not ignore_collisions,
-            obstacles=_obstacles(obstacles),
+            obstacles=read_obstacles(obstacles),
         ),
     )
-    waypoints = read_motion(program, arm, None if base is None else pose(base, "--base", convention, millimetres))
+    places = {"--base": base} if base is not None else {}
+    places |= dict(_named(text) for text in frames)
+    known = {name: pose(text, name, convention, millimetres) for name, text in places.items()}
+    waypoints = read_motion(program, arm, known)
     if tool is not None:
         from dataclasses import replace
 
@@ -116,47 +126,15 @@ def path(
     _show(motion, out, as_json)
 
 
-def read_motion(program: str, arm: Any, base: Any) -> Any:
-    """The waypoints of a program, a JSON set or a built-in set."""
-    from fieldworthy.arms.dataset import builtin_sets, read_waypoints, waypoints_of
-    from fieldworthy.arms.programs import format_of, read_program
-
-    if program in builtin_sets():
-        return read_waypoints(program)
-    place = Path(program)
-    if place.suffix.lower() == ".json" and not _is_trajectory(place):
-        return read_waypoints(program)
-    options: dict[str, Any] = {}
-    if base is not None:
-        from fieldworthy.arms.chain import as_matrix
-
-        if format_of(place) not in ("gcode", "apt", "poses_csv"):
-            raise click.BadParameter("--base goes with G-code, APT and CSV of poses; other programs name their frames")
-        options["base_from_frame"] = as_matrix(base)
-    return waypoints_of(read_program(place, **options), arm)
-
-
-def _is_trajectory(place: Path) -> bool:
-    try:
-        return '"joint_names"' in place.read_text(encoding="utf-8")[:10_000]
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _obstacles(file: Path | None) -> tuple[Any, ...]:
-    if file is None:
-        return ()
-    from fieldworthy.arms.obstacles import obstacles_from
-    from fieldworthy.core.errors import FieldworthyError
-
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise FieldworthyError(f"{file}: {error}; valid: a TOML file with [[obstacles]]") from None
-    return obstacles_from(data, str(file), folder=file.parent)
-
-
 _SUFFIXES = {".csv", ".yaml", ".yml", ".json", ".src", ".script", ".mod", ".ls"}
+
+
+def _named(text: str) -> tuple[str, str]:
+    """Name and pose of a --frame option."""
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise click.BadParameter(f'--frame {text}: no name; valid: NAME=POSE, such as 1="0.5 0 0.2 0 0 0"')
+    return name.strip(), value
 
 
 def check_writable(out: Path) -> None:

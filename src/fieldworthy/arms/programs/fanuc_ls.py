@@ -17,6 +17,7 @@ Long because reading and writing share the layout of the file.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ from typing import Literal
 import numpy as np
 
 from fieldworthy.arms.chain import IDENTITY, Array, Matrix, as_matrix
-from fieldworthy.arms.orientation import matrix_of, values_of
+from fieldworthy.arms.orientation import matrix_of, pose_of, values_of
 from fieldworthy.arms.program import Move, MoveKind, Program
 from fieldworthy.arms.programs.text_lines import (
     M_PER_INCH,
@@ -100,8 +101,8 @@ def read(
         raise FieldworthyError(f"cnt_full_m is {cnt_full_m}; valid: a length in metres, 0 or more")
     findings = Findings(source)
     world = rigid(IDENTITY if base_from_world is None else base_from_world, "base_from_world")
-    placed = {number: rigid(frame, f"frames[{number}]") for number, frame in (frames or {}).items()}
-    held = {number: rigid(tool, f"tools[{number}]") for number, tool in (tools or {}).items()}
+    placed = _remarked(text, "UF") | {n: rigid(frame, f"frames[{n}]") for n, frame in (frames or {}).items()}
+    held = _remarked(text, "UT") | {n: rigid(tool, f"tools[{n}]") for n, tool in (tools or {}).items()}
     name = re.search(r"^\s*/PROG\s+(\S+)", text, re.MULTILINE)
     start = re.search(r"^\s*/MN\b.*$", text, re.MULTILINE)
     if start is None:
@@ -405,9 +406,11 @@ class _Reader:
         if position.uf != "F" and self.uframe not in (None, position.uf):
             self.findings.note(move.line or position.line, f"P[{number}] has UF {uf} while UFRAME_NUM is {self.uframe}")
         if int(uf) and int(uf) not in self.frames:
-            raise StatementError(
+            self.frames[int(uf)] = IDENTITY  # told once; the file is refused in the end
+            self.findings.problem(
+                move.line or position.line,
                 f"P[{number}] is in user frame UF {uf}, whose values are not in the file",
-                f"option frames={{{uf}: matrix}}",
+                f"option frames={{{uf}: matrix}}, or remarks ! UF{uf} XYZ x y z and ! UF{uf} WPR w p r in the file",
             )
         frame = np.array(self.frames.get(int(uf), IDENTITY))
         return replace(
@@ -425,6 +428,21 @@ class _Reader:
         which = f"UT {ut}" if ut is not None else "the tool of UTOOL_NUM"
         self.findings.note(0, f"{which} is left to the controller; option tools={{{ut or 1}: matrix}} gives its values")
         return None
+
+
+def _remarked(text: str, letters: Literal["UF", "UT"]) -> dict[int, Matrix]:
+    """Frames or tools whose values stand in remarks, as `write` puts them there: `! UF1 XYZ 1 2 3`, `! UF1 WPR 4 5 6`."""
+    values: dict[tuple[int, str], list[float]] = {}
+    for number, kind, rest in re.findall(rf"!\s*{letters}(\d+)\s+(XYZ|WPR)\s+([-+.\deE \t]+?)\s*;", text):
+        with contextlib.suppress(ValueError):
+            values[int(number), kind] = [float(word) for word in rest.split()]
+    found = {}
+    for number in {number for number, _ in values}:
+        place, turn = values.get((number, "XYZ"), []), values.get((number, "WPR"), [])
+        if len(place) == len(turn) == 3 and np.isfinite([*place, *turn]).all():
+            matrix = pose_of(np.array(place) * 1e-3, "fanuc_wpr", np.radians(turn))
+            found[number] = as_matrix(matrix)
+    return found
 
 
 def _some(numbers: Iterable[int]) -> str:

@@ -1,0 +1,197 @@
+"""`fieldworthy arm`: poses, paths and programs from the command line, and what is said when something is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fieldworthy.arms.catalogue import arm_names, load_arm
+from fieldworthy.arms.joint_csv import read_joint_csv
+from fieldworthy.arms.kinematics import fk
+from fieldworthy.arms.programs import read_program
+from fieldworthy.cli import main as cli_main
+from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.scenario.arm_task import arm_scene, load_arm_task
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    """Exit code and output; errors that the package raises on purpose count as exit code 2, as `main` has it."""
+    done = CliRunner().invoke(cli_main.cli, ["arm", *words])
+    if isinstance(done.exception, FieldworthyError):
+        return 2, str(done.exception)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout if done.exit_code == 0 else done.output
+
+
+def test_a_pose_is_solved_in_every_branch_and_turn():
+    code, text = run("solve", "UR5e", "--pose", "0.4 0.2 0.3 180 0 90", "--json")
+    found = json.loads(text)
+    assert code == 0
+    arm = load_arm("ur5e")
+    q = np.radians([posture["joints"] for posture in found["postures"]])
+    assert found["count"] == len(q) >= 8
+    # Roll 180, then yaw 90 about the base: x of the tool points along +y of the base, z down.
+    expected = [[0.0, 1.0, 0.0, 0.4], [1.0, 0.0, 0.0, 0.2], [0.0, 0.0, -1.0, 0.3], [0.0, 0.0, 0.0, 1.0]]
+    assert np.abs(fk(arm, q) - np.array(expected)).max() < 1e-9
+    near = json.loads(run("solve", "UR5e", "--pose", "0.4 0.2 0.3 180 0 90", "--near",
+                          ",".join(map(str, found["postures"][5]["joints"])), "--json")[1])  # fmt: skip
+    assert near["postures"][0]["joints"] == pytest.approx(found["postures"][5]["joints"], abs=1e-6)
+
+
+def test_conventions_units_and_tools_mean_the_same_pose():
+    poses = [
+        ("--pose", "0.5 0.1 0.4 0 180 0", "--convention", "rpy"),
+        ("--pose", "500 100 400 0 180 0", "--convention", "kuka_abc", "--mm"),
+        ("--pose", "0.5 0.1 0.4 0 3.14159265358979 0", "--convention", "ur_rotvec"),
+        ("--pose", "0.5,0.1,0.4,0,0,1,0", "--convention", "abb_quat"),
+        ("--pose", "0.5 0.1 0.3 0 180 0", "--tool", "0 0 0.1"),  # the tool points down
+    ]
+    first = [json.loads(run("solve", "KR10", *options, "--json")[1])["postures"] for options in poses]
+    rows = [np.array([posture["joints"] for posture in postures]) for postures in first]
+    for other in rows[1:]:  # equally near ones may change places
+        assert len(other) == len(rows[0])
+        assert np.abs(rows[0][:, None] - other[None]).max(axis=2).min(axis=1).max() < 1e-6
+
+
+def test_a_pose_out_of_reach_says_so_and_doubts_its_unit():
+    code, text = run("solve", "KR10", "--pose", "2 0 0")
+    assert (code, "out of reach" in text) == (1, True)
+    code, text = run("solve", "KR10", "--pose", "500 0 400 180 0 0")
+    assert code == 1
+    assert "given in mm?" in text
+
+
+def test_a_path_is_planned_and_written(here):
+    code, text = run("path", "arm-plane", "--robot", "KR10", "--out", "plane.src", "--json")
+    assert code == 0, text
+    figures = json.loads(text)
+    assert figures["worst_error_m"] < 1e-9
+    assert figures["peak_acceleration_ratio"] <= 1.0 + 1e-6
+    program = read_program("plane.src")
+    # The first move puts the joints where the planned branch begins; the rest are the user's own lines.
+    assert np.degrees(program.moves[0].joints) == pytest.approx(figures["first_deg"], abs=1e-4)
+    assert [move.kind for move in program.moves[1:]] == ["linear"] * (figures["waypoints"] - 1)
+    code, text = run("path", "plane.src", "--robot", "KR10", "--json")
+    assert code == 0, text
+    assert json.loads(text)["duration_s"] == pytest.approx(figures["duration_s"], rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.yaml", "out.json"])
+def test_joints_over_time_are_written_within_limits(here, name):
+    code, text = run("path", "arm-cylinder", "--robot", "UR5e", "--out", name, "--rate", "250")
+    assert code == 0, text
+    arm = load_arm("ur5e")
+    if name.endswith(".csv"):
+        found = read_joint_csv(here / name)
+        t, q = found.t_s, found.q
+    else:
+        program = read_program(here / name)
+        t, q = np.array([move.time_s for move in program.moves]), np.array([move.joints for move in program.moves])
+    assert len(t) > 1000
+    speed = np.abs(np.diff(q, axis=0)) / np.diff(t)[:, None]
+    assert (speed <= arm.speed * (1.0 + 1e-3)).all()
+
+
+@pytest.mark.parametrize("target", ["p.src", "p.script", "p.mod", "p.ls", "p.json"])
+def test_waypoints_become_programs_and_come_back(here, target):
+    code, text = run("convert", "arm-plane", target)
+    assert code == 0, text
+    code, text = run("path", target, "--robot", "KR10", "--json")
+    assert code == 0, text
+    figures = json.loads(text)
+    assert figures["waypoints"] == 74
+    direct = json.loads(run("path", "arm-plane", "--robot", "KR10", "--json")[1])
+    assert figures["first_deg"] == pytest.approx(direct["first_deg"], abs=0.01)
+
+
+def test_joint_trajectories_are_converted_both_ways(here):
+    assert run("convert", "arm-joints", "a.yaml")[0] == 0
+    assert run("convert", "a.yaml", "b.csv")[0] == 0
+    first, second = read_joint_csv("arm-joints"), read_joint_csv("b.csv")
+    assert second.t_s == pytest.approx(first.t_s - first.t_s[0], abs=1e-9)
+    assert np.abs(second.q - first.q).max() < 1e-9
+
+
+def test_no_path_names_the_users_own_waypoint():
+    code, text = run("path", "arm-plane", "--robot", "UR3e")
+    assert code == 1
+    assert "waypoint 0 ('above start') cannot be reached" in text
+
+
+def test_obstacles_and_the_free_axis_are_heard(here):
+    (here / "o.toml").write_text(
+        '[[obstacles]]\nkind = "sphere"\nname = "ball"\ncentre_m = [0.55, 0.0, 0.25]\nradius_m = 0.02\n', "utf-8"
+    )
+    code, text = run("path", "arm-plane", "--robot", "KR10", "--obstacles", "o.toml")
+    assert (code, "clearance" in text) == (1, True)
+    code, text = run("path", "arm-plane", "--robot", "KR10", "--obstacles", "o.toml", "--ignore-collisions")
+    assert (code, "clearance falls to" in text) == (0, True)
+
+
+def test_frames_that_a_program_only_names(here):
+    assert run("convert", "arm-plane", "p.ls")[0] == 0
+    plain = "\n".join(line for line in (here / "p.ls").read_text("utf-8").splitlines() if "! UF" not in line)
+    (here / "bare.ls").write_text(plain, "utf-8")
+    code, text = run("path", "bare.ls", "--robot", "KR10")
+    assert code == 2
+    assert text.count("whose values are not in the file") == 1  # once for the frame, not for each of 74 positions
+    words = ("path", "bare.ls", "--robot", "KR10", "--convention", "fanuc_wpr", "--mm", "--json")
+    code, text = run(*words, "--frame", "1=550 0 250 0 20 0")
+    assert code == 0, text
+    assert json.loads(text)["waypoints"] == 74
+    assert "FANUC frames are numbers" in run(*words, "--frame", "a=550 0 250 0 20 0")[1]
+    assert "others have frames of their own" in run(*words, "--base", "550 0 250 0 20 0")[1]
+
+
+@pytest.mark.parametrize("name", arm_names())
+def test_every_arm_is_shown_with_its_sources(name):
+    code, text = run("show", name)
+    assert code == 0
+    assert "inverse kinematics:" in text
+    found = json.loads(run("show", name, "--json")[1])
+    assert len(found["joints"]) == load_arm(name).dof
+    assert found["sources"]
+
+
+def test_a_new_task_can_be_read(here):
+    code, text = run("new", "mine.toml", "--robot", "UR5e")
+    assert code == 0, text
+    scene = arm_scene(load_arm_task("mine.toml"))
+    assert (scene.arm.name, scene.task.name, len(scene.obstacles)) == ("ur5e", "mine", 1)
+    assert "is there already" in run("new", "mine.toml")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("solve", "UR5", "--pose", "0 0 0"), "did you mean 'ur5e'"),
+        (("solve", "UR5e", "--pose", "0 0"), "2 numbers; valid: 3 or 6"),
+        (("solve", "UR5e", "--pose", "a b c"), "'a' is no number"),
+        (("solve", "UR5e", "--pose", "nan 0 0"), "not finite"),
+        (("solve", "UR5e", "--pose", "0 0 1 0 0 0 2", "--convention", "abb_quat"), "quaternion"),
+        (("solve", "UR5e", "--pose", "0.3 0 0.5", "--near", "0 0"), "2 numbers; valid: 6"),
+        (("solve", "UR5e", "--pose", "0.3 0 0.5", "--solver", "ddls"), "did you mean 'dls'"),
+        (("path", "nothing.src", "--robot", "KR10"), "nothing.src"),
+        (("path", "arm-plane", "--robot", "KR10", "--out", "a.xyz"), "nothing is written with this ending"),
+        (("path", "arm-plane", "--robot", "KR10", "--out", "no/a.src"), "there is no folder"),
+        (("path", "arm-plane", "--robot", "KR10", "--obstacles", "no.toml"), "no.toml"),
+        (("convert", "arm-plane", "a.ngc"), "read only"),
+        (("convert", "arm-plane", "a.xyz"), "no robot program is known by the ending"),
+        (("new", "no/mine.toml"), "there is no folder"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(here, words, said):
+    code, text = run(*words)
+    assert code == 2
+    assert said in text
+    assert list(here.iterdir()) == []

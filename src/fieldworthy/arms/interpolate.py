@@ -11,14 +11,29 @@ Verified by: tests/verification/test_arm_interpolate.py
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fieldworthy.arms.chain import Array
+from fieldworthy.arms.kinematics import rotation_vector as turn_vector
 from fieldworthy.arms.orientation import matrix_of, values_of
+from fieldworthy.arms.posture import pose_numbers
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.core.lanes import Scalar
+from fieldworthy.core.straight import written
+from fieldworthy.core.vec import (
+    Mat3,
+    Vec3,
+    mat3_from_quat,
+    mat3_multiply,
+    mat3_transpose,
+    norm,
+    quat_from_rotation_vector,
+)
 
 _FLAT_ARC = 1e-9
 """Sine of an angle of a triangle below which its corners are taken as points of one line."""
@@ -43,11 +58,57 @@ def lerp_pose(first: ArrayLike, second: ArrayLike, fraction: ArrayLike) -> Array
     Raises: FieldworthyError for matrices that are no rotations.
     """
     a, b, f = np.asarray(first, float), np.asarray(second, float), np.asarray(fraction, float)
+    if a.shape == b.shape == (4, 4) and f.ndim == 0:
+        one = _one_lerp(a, b, float(f))
+        if one is not None:
+            return one
     turn = slerp(a[..., :3, :3], b[..., :3, :3], f)
     share = f[..., None]
     # Not p0 + f (p1 - p0): at f = 1 that may miss p1 by a rounding, and a target that has arrived must stand still.
     place = (1.0 - share) * a[..., :3, 3] + share * b[..., :3, 3]
     return _pose(turn, place)
+
+
+# One pose at a time, as a player asks for them, array operations cost a hundred times their numbers: the same
+# equations once more as laws, written out.
+
+
+def _parts(v: Sequence[Scalar]) -> tuple[Mat3, Vec3]:
+    return Mat3(v[0], v[1], v[2], v[4], v[5], v[6], v[8], v[9], v[10]), Vec3(v[3], v[7], v[11])
+
+
+@cache
+def _lerp_law() -> Callable[..., tuple[float, ...]]:
+    def law(*v: Scalar) -> tuple[Scalar, ...]:
+        (a, p), (b, q), share = _parts(v), _parts(v[12:]), v[24]
+        turn = mat3_multiply(mat3_transpose(a), b)
+        between = mat3_multiply(a, mat3_from_quat(quat_from_rotation_vector(turn_vector(turn) * share)))
+        place = p * (1.0 - share) + q * share
+        rows = zip((0, 3, 6), place, strict=True)
+        entries = tuple(between)
+        return (turn.xx + turn.yy + turn.zz, *(x for k, at in rows for x in (*entries[k : k + 3], at)))
+
+    return written(law, 25)
+
+
+@cache
+def _distance_law() -> Callable[..., tuple[float, float]]:
+    def law(*v: Scalar) -> tuple[Scalar, Scalar]:
+        (a, p), (b, q) = _parts(v), _parts(v[12:])
+        return norm(q - p), norm(turn_vector(mat3_multiply(mat3_transpose(a), b)))
+
+    return written(law, 24)
+
+
+def _one_lerp(a: Array, b: Array, share: float) -> Array | None:
+    """One pose on the way, or None near half a turn, where the axis is a matter of choice (see `slerp`)."""
+    first, second = pose_numbers(a), pose_numbers(b)
+    if not math.isfinite(share):
+        return None
+    if share in (0.0, 1.0):
+        return np.array(b if share else a)
+    trace, *entries = _lerp_law()(*first, *second, share)
+    return None if trace < -0.9 else np.array((*entries, 0.0, 0.0, 0.0, 1.0)).reshape(4, 4)
 
 
 def rotation_vector(first: ArrayLike, second: ArrayLike) -> Array:
@@ -62,6 +123,9 @@ def rotation_vector(first: ArrayLike, second: ArrayLike) -> Array:
 def pose_distance(first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
     """(distance [m], angle [rad] in 0 to pi) between poses (4, 4) or (n, 4, 4), broadcast; answers () or (n,)."""
     a, b = np.asarray(first, float), np.asarray(second, float)
+    if a.shape == b.shape == (4, 4):
+        numbers = _distance_law()(*a.ravel()[:12].tolist(), *b.ravel()[:12].tolist())
+        return np.asarray(numbers[0]), np.asarray(numbers[1])
     apart = np.sqrt(np.sum((a[..., :3, 3] - b[..., :3, 3]) ** 2, axis=-1))
     turn = rotation_vector(a[..., :3, :3], b[..., :3, :3])
     return apart, np.sqrt(np.sum(turn * turn, axis=-1))

@@ -431,7 +431,7 @@ class _Reader:
 
 
 def _remarked(text: str, letters: Literal["UF", "UT"]) -> dict[int, Matrix]:
-    """Frames or tools whose values stand in remarks, as `write` puts them there: `! UF1 XYZ 1 2 3`, `! UF1 WPR 4 5 6`."""
+    """Frames or tools whose values stand in remarks, as `write` puts them there: `! UF1 XYZ 1 2 3`, then `WPR`."""
     values: dict[tuple[int, str], list[float]] = {}
     for number, kind, rest in re.findall(rf"!\s*{letters}(\d+)\s+(XYZ|WPR)\s+([-+.\deE \t]+?)\s*;", text):
         with contextlib.suppress(ValueError):

@@ -280,11 +280,9 @@ def _otherwise(arm: Arm, goal: Array, numbers: list[float], start: list[float]) 
     attempt = solve_one(arm, goal, np.array(start), starts=1 if known else _STARTS)
     if attempt.reached:
         return attempt
-    if not known:
-        others = [(math.dist(q, start), q) for q in _by_search(arm, numbers, start)]
-        if others:
-            q = min(others)[1]
-            return Attempt(np.array(q), True, *miss_of(arm, q, numbers), iterations=attempt.iterations)
+    if not known and (others := [(math.dist(q, start), q) for q in _by_search(arm, numbers, start)]):
+        q = min(others)[1]
+        return Attempt(np.array(q), True, *miss_of(arm, q, numbers), iterations=attempt.iterations)
     why = (
         broken_limit(form, [*numbers, *(start[index] for index in form.shape.joints)])
         if form is not None and form.shape.held is None

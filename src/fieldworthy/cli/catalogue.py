@@ -11,16 +11,17 @@ import click
 
 from fieldworthy.catalog import FOLDERS
 
-KINDS = ("scenarios", *FOLDERS.values(), "controllers")
+KINDS = ("scenarios", "arm tasks", *FOLDERS.values(), "controllers")
 
 
 @click.command("list")
 @click.argument("kind", required=False, type=click.Choice(KINDS), metavar="[KIND]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(kind: str | None, as_json: bool) -> None:
-    """List what comes with the package: scenarios, vehicles, devices, controllers; or one KIND of them."""
+    """List what comes with the package: scenarios, arm tasks, vehicles, devices, controllers; or one KIND of them."""
     from fieldworthy.catalog import load_entry, names
     from fieldworthy.scenario import built_in_names, load
+    from fieldworthy.scenario.arm_task import built_in_tasks, load_arm_task
     from fieldworthy.scenario.plug_in import CONTROLLERS
 
     def first_line(text: str | None) -> str:
@@ -31,6 +32,7 @@ def command(kind: str | None, as_json: bool) -> None:
 
     found: dict[str, Callable[[], dict[str, str]]] = {
         "scenarios": lambda: {name: load(name).title for name in built_in_names()},
+        "arm tasks": lambda: {name: load_arm_task(name).title for name in built_in_tasks()},
         **{folder: partial(titles, thing) for thing, folder in FOLDERS.items()},
         "controllers": lambda: {
             name: first_line(sys.modules[kind.__module__].__doc__) for name, kind in CONTROLLERS.items()

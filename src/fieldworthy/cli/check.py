@@ -23,8 +23,14 @@ def command(scenarios: tuple[str, ...], settings: tuple[str, ...], as_json: bool
     the same when asked again, and not depend on which other trials are in the batch. Of what flies, figures of the
     vehicle are told (thrust over weight, hover throttle, battery, inertia), with a warning where one looks odd. Exit
     code 2 when something is wrong; a warning is none.
+
+    Of an arm's task everything that it names is read, each waypoint is reached for by itself, and the whole path is
+    planned; a waypoint out of reach, or no continuous path, is something wrong.
     """
-    answers = [_checked(name, settings, as_json) for name in scenarios]
+    from fieldworthy.cli.arm_check import checked_task
+    from fieldworthy.scenario.arm_task import is_arm_task
+
+    answers = [(checked_task if is_arm_task(name) else _checked)(name, settings, as_json) for name in scenarios]
     if as_json:
         click.echo(json.dumps({"scenarios": answers}))
     if not all(answer["sound"] for answer in answers):

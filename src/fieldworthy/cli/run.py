@@ -1,4 +1,4 @@
-"""`fieldworthy run`: fly a campaign."""
+"""`fieldworthy run`: fly a campaign, or play the task of an arm (cli/arm_run.py)."""
 
 from __future__ import annotations
 
@@ -80,6 +80,12 @@ def _piloting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("run")
 @with_options("How many trials; default: the scenario's.")
+@click.option(
+    "--solver",
+    metavar="NAME|all",
+    help="Of an arm's task: exact, dls, pinv, ccd, fabrik, dls-seed, "
+    "ccd-seed, fabrik-seed, module:Class, or all of the built-in ones; default: the task's.",
+)
 @_piloting
 def command(
     scenario: str,
@@ -88,13 +94,31 @@ def command(
     settings: tuple[str, ...],
     out: Path | None,
     as_json: bool,
+    solver: str | None,
     pilot: str | None,
     **piloting: Any,
 ) -> None:
-    """Fly SCENARIO (a built-in name or a TOML file) and write its report.
+    """Fly SCENARIO (a built-in name or a TOML file) and write its report; or play the task of an arm.
 
     The results go to runs/NAME-DATE-TIME unless --out says otherwise. Ctrl-C keeps the trials that have finished.
+
+    An arm's task (arm-plane, arm-cylinder, arm-frames, arm-joints, or a TOML file with [arm]) is planned as a whole
+    path and played with --solver; Ctrl-C keeps the solvers that have finished. The exit code is 0 when it has run,
+    also where a waypoint was not reached: the table, --json and the report say so.
     """
+    from fieldworthy.scenario.arm_task import is_arm_task
+
+    if is_arm_task(scenario):
+        from fieldworthy.cli import arm_run
+
+        given = {"trials": trials, "seed": seed, "settings": settings, "out": out, "as_json": as_json,
+                 "solver": solver, "pilot": pilot, **piloting}  # fmt: skip
+        arm_run.run(scenario, given)
+        return
+    if solver is not None:
+        raise click.UsageError(
+            "--solver goes with the task of an arm; valid for a vehicle: --set control.controller=NAME"
+        )
     from fieldworthy.cli.show import notes_to_stderr, stderr, stop_sentence, watching
     from fieldworthy.core.errors import FieldworthyError
     from fieldworthy.scenario import load

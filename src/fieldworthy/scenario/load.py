@@ -76,6 +76,7 @@ def load(
     notes: takes sentences on what the overrides have changed besides.
     Raises ScenarioError with every problem found.
     """
+    _refuse_arm_task(name_or_path)
     path, shown = _locate(name_or_path)
     file = read_toml(path, shown, "a scenario file")
     report = Report(file.places)
@@ -159,8 +160,22 @@ def _locate(name_or_path: str | pathlib.Path) -> tuple[pathlib.Path, str]:
     path = pathlib.Path(text)
     if isinstance(name_or_path, pathlib.Path) or text.endswith(".toml") or "/" in text or "\\" in text or path.exists():
         return path.absolute(), text
-    what = f"no built-in scenario of this name{did_you_mean(text, names)}"
-    raise ScenarioError(Problem(f"scenario '{text}'", what, f"{', '.join(names)}; or the path of a TOML file"))
+    from fieldworthy.scenario.arm_task import built_in_tasks
+
+    tasks = built_in_tasks()
+    what = f"no built-in scenario of this name{did_you_mean(text, [*names, *tasks])}"
+    valid = f"{', '.join(names)}; or the path of a TOML file; tasks of arms: {', '.join(tasks)}"
+    raise ScenarioError(Problem(f"scenario '{text}'", what, valid))
+
+
+def _refuse_arm_task(name_or_path: str | pathlib.Path) -> None:
+    """Raises: ScenarioError where this is the task of an arm."""
+    from fieldworthy.scenario.arm_task import is_arm_task  # here, because the arms are of no use to vehicles
+
+    if is_arm_task(name_or_path):
+        what = "this is the task of an arm, which has no trials"
+        valid = "a vehicle's scenario here; for the task `fieldworthy run` and `fieldworthy check`"
+        raise ScenarioError(Problem(str(name_or_path), what, valid))
 
 
 def _use_copies(data: dict[str, Any], copies: Mapping[str, str]) -> None:

@@ -34,8 +34,8 @@ from fieldworthy.trials.result import Result
 from fieldworthy.trials.vehicle_facts import vehicle_facts
 from fieldworthy.trials.whole_folder import check_free, new_folder, write_whole
 
-__all__ = ["check_free", "command_line", "default_folder", "new_folder", "provenance", "read_run", "write_json",
-           "write_run", "write_whole"]  # fmt: skip
+__all__ = ["check_free", "command_line", "cpu_name", "default_folder", "git_commit", "new_folder", "provenance",
+           "read_run", "write_json", "write_run", "write_whole"]  # fmt: skip
 
 
 def default_folder(name: str) -> Path:
@@ -118,12 +118,12 @@ def provenance(result: Result, command: str) -> dict[str, Any]:
         "engine": engine_facts(load_engine(scenario.precision)),
         **versions(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "cpu": _cpu(),
+        "cpu": cpu_name(),
         "wall_s": round(result.wall_s, 3),
         "sim_s": round(result.sim_s, 3),
         "redrawn": int(result.redrawn.sum()),
         "rays": result.rays,
-        "git": _git_commit(),
+        "git": git_commit(),
         "scenario_sha256": hashlib.sha256(to_toml(scenario).encode()).hexdigest(),
         "scenario_folder": str(Path(scenario.source_path).parent),
         **inputs.provenance(inputs.inputs_of(scenario)),
@@ -149,6 +149,10 @@ def read_run(folder: Path) -> tuple[Scenario, dict[str, Any], dict[str, NDArray[
     """
     if not (folder / "run.json").is_file():
         raise FieldworthyError(f"{folder}: no run folder (it has no run.json); valid: a folder that `run` wrote")
+    if (folder / "task.toml").is_file():
+        again = f"`fieldworthy run {folder / 'task.toml'}` plays it again"
+        what = "a run of an arm's task, which has no trials; valid: a run of a vehicle"
+        raise FieldworthyError(f"{folder}: {what}; {again}")
     facts = _read_facts(folder / "run.json")
     tracks = _read_tracks(folder / "trajectories.npz")
     copies = facts.get("inputs")
@@ -233,7 +237,8 @@ def _write_layouts(path: Path, layouts: tuple[Layout, ...]) -> None:
     path.write_text(json.dumps({"shared": plain(shared), "trials": own}), encoding="utf-8")
 
 
-def _cpu() -> str:
+def cpu_name() -> str:
+    """Of this machine, as its system names it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
@@ -241,7 +246,7 @@ def _cpu() -> str:
         return platform.processor() or "unknown"
 
 
-def _git_commit() -> str | None:
+def git_commit() -> str | None:
     """Commit of the source tree that this package runs from; None for an installed package."""
     root = Path(__file__).parents[3]
     if not (root / ".git").exists():

@@ -14,7 +14,7 @@ from fieldworthy.verify.check import Check
 
 TOPICS = (
     "integrators", "engine", "boat", "rotors", "aerodynamics", "air", "energy_contact", "sensors", "control",
-    "guidance", "aircraft",
+    "guidance", "aircraft", "arms", "trajectories",
 )  # fmt: skip
 """Modules of this package, each with CHECKS; imported when asked for, in the order in which they are shown."""
 

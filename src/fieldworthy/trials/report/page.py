@@ -147,6 +147,8 @@ def _version(version: object, commit: object) -> str:
 
 def _trials(run: dict[str, Any]) -> str:
     finished, asked = run.get("finished"), run.get("trials")
+    if asked is None:
+        return ""
     return esc(asked) if finished in (None, asked) else f"{esc(finished)} finished of {esc(asked)} asked for"
 
 

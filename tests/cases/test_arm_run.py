@@ -200,10 +200,10 @@ def test_ctrl_c_keeps_the_solvers_that_have_finished(
 
     whole = run_module.play
 
-    def play(scene: Any, name: str, progress: Any) -> Any:
+    def play(scene: Any, name: str, progress: Any, first: Any) -> Any:
         if name == "pinv":
             raise KeyboardInterrupt
-        return whole(scene, name, progress)
+        return whole(scene, name, progress, first)
 
     monkeypatch.setattr(run_module, "play", play)
     done = fieldworthy("run", str(two), "--solver", "all", "--out", str(tmp_path / "r"))

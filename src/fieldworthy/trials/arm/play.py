@@ -11,6 +11,7 @@ import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.arms.dataset import WaypointSet
+from fieldworthy.arms.exact import solve
 from fieldworthy.arms.joint_csv import JointSet
 from fieldworthy.arms.motion import Motion, MotionOptions, plan_motion
 from fieldworthy.arms.path import NoPath, PathOptions
@@ -79,9 +80,13 @@ class _Timed:
         return seconds
 
 
-def play(scene: ArmScene, solver: str, progress: Callable[[float], None] | None = None) -> Played:
-    """Drive to the first waypoint, follow the motion, then stand for `settle_s`; progress gets the share that is done.
+def play(
+    scene: ArmScene, solver: str, progress: Callable[[float], None] | None = None, first: Array | None = None
+) -> Played:
+    """Follow the motion, then stand for `settle_s`; progress gets the share that is done.
 
+    first: posture (dof,) at the first waypoint, which decides the branch: all solvers of a comparison begin alike. The
+    one nearest to the task's start where it is left out; an arm that has none drives there with the solver first.
     Raises: FieldworthyError of a solver that is none or whose options do not fit.
     """
     task = scene.task
@@ -97,7 +102,7 @@ def play(scene: ArmScene, solver: str, progress: Callable[[float], None] | None 
         frames.append(player.frame)
     else:
         timed = _Timed(make_solver(solver, **(task.solver.options if solver == task.solver.name else {})))
-        player, name = Player(scene.arm, scene.motion, timed, scene.start, options), solver
+        player, name = Player(scene.arm, scene.motion, timed, _first_posture(scene, first), options), solver
         frames.append(player.frame)
         player.goto(0)
         while len(frames) * dt < _APPROACH_S:
@@ -140,6 +145,14 @@ def play(scene: ArmScene, solver: str, progress: Callable[[float], None] | None 
         ended,
         tuple(frame.why for frame in frames),
     )
+
+
+def _first_posture(scene: ArmScene, first: Array | None) -> Array:
+    """At the first waypoint if that can be, else the task's start."""
+    if first is not None or not isinstance(scene.motion, WaypointSet):
+        return scene.start if first is None else first
+    nearest = solve(scene.arm, scene.motion.base_from_tool[0], scene.start)
+    return nearest.q if nearest.reached else scene.start
 
 
 def _stands(frames: list[Frame]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fieldworthy.arms.dataset import WaypointSet
+from fieldworthy.arms.motion import Motion
 from fieldworthy.arms.path import NoPath
 from fieldworthy.arms.solver import SEED_SOLVERS, SOLVERS, make_solver
 from fieldworthy.core.errors import FieldworthyError
@@ -85,6 +86,7 @@ def run_task(scene: ArmScene, solvers: Sequence[str], progress: Progress | None 
                 plan = impossible(scene, found)
             elif found is not None:
                 plan = plan_figures(scene, found)
+            first = found.path.q[0] if isinstance(found, Motion) else None
             for index, name in enumerate(asked):
 
                 def step(share: float, name: str = name, index: int = index) -> None:
@@ -94,7 +96,7 @@ def run_task(scene: ArmScene, solvers: Sequence[str], progress: Progress | None 
                         raise _Stopped
 
                 step(0.0)
-                measured.append(measure(scene, play(scene, name, step)))
+                measured.append(measure(scene, play(scene, name, step, first)))
     except (_Stopped, KeyboardInterrupt):
         stopped_by = "Ctrl-C"
     return ArmResult(scene, asked, tuple(measured), plan, time.perf_counter() - began, stopped_by)

@@ -111,6 +111,7 @@ def test_a_changed_track_is_noticed(campaign: tuple[Path, dict[str, Any]], tmp_p
     assert "differs: east_m differs from t = 4 s on" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_sweep_flies_every_combination(tmp_path: Path) -> None:
     done = run(
         "sweep", "boat-buoy", "--trials", "3", "--out", str(tmp_path / "s"), "--json",
@@ -141,6 +142,7 @@ def test_help_and_list_do_not_wait_for_the_compiler() -> None:
     assert "sweep" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_new_scenario_is_sound_and_flies(tmp_path: Path) -> None:
     assert run("new", "mine.toml", cwd=tmp_path).returncode == 0
     assert load(tmp_path / "mine.toml").name == "mine"
@@ -224,6 +226,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits and signals")
 def test_ctrl_c_keeps_the_finished_trials(tmp_path: Path) -> None:
     scenario = tmp_path / "long.toml"

@@ -71,6 +71,7 @@ def test_a_flight_of_two_seconds_as_fast_as_it_goes(capsys: Capture) -> None:
     assert re.search(r"127\.0\.0\.1:\d+ has come: flight 0", err)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("speed", "seconds"), [("4", 4), ("0.5", 0.6)])
 def test_speed_is_simulated_over_wall_time(capsys: Capture, speed: str, seconds: float) -> None:
     code, facts, _, _ = linked(capsys, 42, "--for", seconds, "--speed", speed)
@@ -318,6 +319,7 @@ def test_one_autopilot_after_another_until_ctrl_c() -> None:
     assert "Traceback" not in it.said
 
 
+@pytest.mark.slow
 @needs_signals
 def test_ctrl_c_while_waiting() -> None:
     for words, code in (((), 0), (("--once",), 130)):

@@ -24,6 +24,7 @@ def marked(path: Path) -> object:
     return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.name in SLOW else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [marked(path) for path in EXAMPLES])
 def test_example_runs(path: Path, tmp_path: Path) -> None:
     # From a folder of its own: an example may not depend on where it is started, nor leave files in the repository.

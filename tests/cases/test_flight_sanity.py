@@ -83,6 +83,7 @@ def test_an_inertia_that_does_not_suit_the_arms_is_told(inertia: float, odd: int
     assert all("inertia_" in warning for warning in warnings)
 
 
+@pytest.mark.slow
 def test_check_tells_them_in_lines_and_as_json() -> None:
     arguments = ["check", "quad-hover", "--set", "trials=4", "--set", "battery.model=lipo-6s-16000mah"]
     done = CliRunner().invoke(cli_main.cli, arguments)

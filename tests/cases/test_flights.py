@@ -169,6 +169,7 @@ def test_a_hexacopter_that_loses_a_rotor_flies_on() -> None:
     assert across[-1] < 0.7 * across[(t_s > 4.0) & (t_s < 5.0)].mean()
 
 
+@pytest.mark.slow
 def test_ten_seconds_without_gnss_are_survived() -> None:
     """It wanders off by inertial dead reckoning, and comes back with the first fix."""
     result = flown("quad-waypoints", faults=fault("sensor-loss", part="gnss", at_s=8.0, until_s=18.0))
@@ -217,6 +218,7 @@ def test_a_link_that_delays_makes_it_late() -> None:
     assert late.time_s.mean() > prompt.time_s.mean()
 
 
+@pytest.mark.slow
 def test_an_empty_battery_ends_the_flight_with_a_reason() -> None:
     """12 % suffice for the course of 3.6 Wh, 5 % do not."""
     assert list(flown("quad-waypoints", start__charge=0.12).outcome) == ["goal", "goal"]

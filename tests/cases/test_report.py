@@ -127,6 +127,7 @@ def test_sensors_of_ones_own_and_files_do_not_disturb(copy: Path) -> None:
     assert "interrupted by Ctrl-C:" in page
 
 
+@pytest.mark.slow
 def test_thousand_trials_are_quick_and_small(tmp_path: Path) -> None:
     """1,000 trials with 35 obstacles each: under 1.5 s and 3 MB; failures are drawn before successes."""
     folder = run_folders.field_run(tmp_path / "run", 1000)

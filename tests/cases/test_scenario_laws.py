@@ -6,6 +6,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import pytest
 import tomli_w
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -154,6 +155,7 @@ odd = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(quiet, max_examples=300)
 @given(change=odd, choice=st.randoms(use_true_random=False), again=odd)
 def test_no_input_escapes_as_another_exception_when_it_is_built(

@@ -94,6 +94,7 @@ def test_the_page_is_written_whole_and_only_of_all_models(verified: Callable[...
     assert isinstance(lost.exception, FieldworthyError)
 
 
+@pytest.mark.slow
 def test_one_model_from_the_shell() -> None:
     program = [sys.executable, "-m", "fieldworthy.cli.main", "verify", "--model"]
     done = subprocess.run(

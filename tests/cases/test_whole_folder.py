@@ -154,6 +154,7 @@ def stop_at(number: int, how: str) -> Callable[..., Any]:
     return flying
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["Ctrl-C", "outside"])
 def test_ctrl_c_in_the_demo_keeps_the_scenarios_that_are_finished(
     here: Path, monkeypatch: pytest.MonkeyPatch, how: str

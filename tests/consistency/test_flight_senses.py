@@ -111,6 +111,7 @@ def test_lost_inertial_samples_leave_the_last_one_standing() -> None:
     assert lossy.sensors["imu"].values["rate_x_rad_s"] == pytest.approx(0.0, abs=1e-12), "as before the start"
 
 
+@pytest.mark.slow
 def test_letters_are_heard_at_their_tick_in_32_bits() -> None:
     """A minute of the built-in hover: every barometer letter is heard 10 ms after its stamp, to the tick."""
     world = fw.build(fw.load("quad-hover", ["control.rate_hz=500", "duration_s=20"]), 1).world
@@ -146,6 +147,7 @@ def test_a_battery_that_has_given_up_turns_no_motor() -> None:
     assert result.tracks["rotor_0_rad_s"][0, end] < 93.7, "below idle: it runs down"
 
 
+@pytest.mark.slow
 def test_a_controller_may_command_the_rotors_themselves(tmp_path: Path) -> None:
     (tmp_path / "pilot.py").write_text(PILOT)
     (tmp_path / "hover.toml").write_text(HOVER)

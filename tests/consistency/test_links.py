@@ -372,6 +372,7 @@ def test_the_truth_for_the_log(told: list[Told]) -> None:
     assert sent == pytest.approx(2.0 * 200.0, abs=4)
 
 
+@pytest.mark.slow
 def test_ardupilot_is_told_the_same(tmp_path: Path) -> None:
     """Its own reply, ten digits a number, of a trial that computes no device that ArduPilot makes up itself."""
     scenario = for_autopilot(scenario_in(tmp_path), "ardupilot")

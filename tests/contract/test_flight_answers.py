@@ -95,6 +95,7 @@ def test_throttles_as_a_list_or_an_array_fly_alike(tmp_path: Path) -> None:
     assert np.array_equal(results[0], results[2])
 
 
+@pytest.mark.slow
 def test_check_tells_once_of_actuators_beyond_their_limits(tmp_path: Path) -> None:
     beyond = "fw.Actuation((1.5, 0.6, -0.2, 0.6), elevator=0.3, rudder=-2.0)"
     told = [line for line in check_scenario(scenario(tmp_path, beyond)) if "asks for" in line]

@@ -190,6 +190,7 @@ def test_an_interrupted_set_up_is_made_anew(checkout: Checkout, number: int) -> 
     assert checkout.verbs() == ["venv", "pip", "check"], "and nothing of the first call went on"
 
 
+@pytest.mark.slow
 def test_a_killed_set_up_is_made_anew_when_its_pip_has_ended(checkout: Checkout) -> None:
     assert interrupt_in_pip(checkout, signal.SIGKILL)[0] == -signal.SIGKILL
     assert checkout.run("list")[0] == 0

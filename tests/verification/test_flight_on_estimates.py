@@ -4,6 +4,7 @@ import math
 
 import flight_rig as rig
 import numpy as np
+import pytest
 
 from fieldworthy.control import complementary as nav
 from fieldworthy.control.multirotor import MultirotorOptions, first_multirotor_state, multirotor_control
@@ -16,6 +17,7 @@ DT = 0.004
 FIELD = Vec3(0.45, 0.02, 0.9)
 
 
+@pytest.mark.slow
 def test_a_step_flown_on_estimates():
     """5 m north at 250 Hz; fixes at 5 Hz, 0.12 s late, 0.1 m and 0.05 m/s rms; gyroscopes off by 0.3 deg/s."""
     rng, options, filtering = np.random.default_rng(2), MultirotorOptions(), nav.FilterOptions()

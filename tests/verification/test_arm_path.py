@@ -17,7 +17,8 @@ from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.motion import MotionOptions, plan_motion
 from fieldworthy.arms.obstacles import Sphere
 from fieldworthy.arms.path import NoPath, PathOptions, plan
-from fieldworthy.arms.path_search import cheapest, cheapest_wound, wind
+from fieldworthy.arms.path_candidates import candidates
+from fieldworthy.arms.path_search import around, cheapest, cheapest_wound, wind
 from fieldworthy.core.errors import FieldworthyError
 
 KR10, UR5E = "kr10-r1100", "ur5e"
@@ -294,3 +295,24 @@ def test_what_is_no_path_is_refused():
         plan(arm, np.eye(4)[None], options=PathOptions(spin_step_rad=0.0))
     with pytest.raises(FieldworthyError, match="feed_m_s"):
         plan_motion(arm, waypoint_set("one", np.eye(4)[None]), options=MotionOptions(feed_m_s=0.0))
+
+
+def test_groups_change_nothing_but_the_time():
+    """A free tool axis in 8 steps: steps to neighbouring groups only, against steps between all candidates."""
+    arm = load_arm(KR10)
+    poses = line(fk(arm, (0.3, -1.2, 1.4, 0.5, 0.8, -0.4)), (0.0, 0.06, 0.0), 15)
+    found = candidates(arm, poses, np.zeros(6), np.tile(np.arange(8) * (math.pi / 4), (15, 1)))
+    arguments = (found.q, found.exists, np.zeros(found.exists.shape), arm.lower, arm.upper, np.full(6, True))
+    steps = np.full((14, 6), 0.5)
+    grouped, whole = (cheapest(*arguments, steps, None, grid) for grid in (found.grid, (1, 1)))
+    assert found.grid == (8, 1)
+    assert (grouped.chosen == whole.chosen).all()
+    assert around(grouped.chosen, 64, found.grid).shape == (15, 24)
+
+
+def test_a_seven_axis_arm_follows_a_line():
+    arm = load_arm("iiwa7-r800")
+    poses = line(fk(arm, ready_posture("iiwa7-r800")), (0.0, 0.2, 0.05), 200)
+    path = plan(arm, poses, options=FREELY)
+    assert_followed(arm, path, poses)
+    assert path.step_rad.max() < 0.05

@@ -19,7 +19,7 @@ from fieldworthy.arms.collision import clearance
 from fieldworthy.arms.exact import solve, start_of
 from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.path_candidates import Candidates, candidates, spun
-from fieldworthy.arms.path_search import Way, cheapest, cheapest_wound
+from fieldworthy.arms.path_search import Way, around, cheapest, cheapest_wound
 from fieldworthy.arms.path_spin import smoothed
 from fieldworthy.arms.path_words import Label, compromises, largest_steps, why_it_ends
 from fieldworthy.arms.posture import poses
@@ -171,21 +171,41 @@ def _search(arm: Arm, found: Candidates, cost: Array, start: Array | None, free:
     round_joints = np.array([joint.kind == "revolute" and joint.upper - joint.lower > 2e-9 for joint in arm.joints])
     scale = np.where(free[:, None], np.inf, largest_steps(arm))
     arguments = (cost, arm.lower, arm.upper, round_joints)
-    way = cheapest(found.q, found.exists, *arguments, scale, start)
-    if way.ends_at is None and not len(way.q):
-        way = cheapest_wound(found.q, found.exists, *arguments, scale, start)
+    way = _cheapest(found, *arguments, scale, start)
     if len(way.q):
         return way, False
-    # Beside a singularity the wrist may have to turn far while the tool hardly moves.
-    # A joint move is infinite in all joints; this is as good as that, and still a step that is wound with its
-    # neighbours.
+    # Beside a singularity the wrist may have to turn far while the tool hardly moves. A joint move is infinite in all
+    # joints; this is as good as that, and still a step that is wound with its neighbours.
     wide = np.where(free[:, None], np.inf, np.full(arm.dof, 1e9))
-    other = cheapest(found.q, found.exists, *arguments, wide, start)
-    if other.ends_at is None and not len(other.q):
-        other = cheapest_wound(found.q, found.exists, *arguments, wide, start)
+    other = _cheapest(found, *arguments, wide, start)
     if len(other.q) and _keeps_to_the_line(arm, other, scale):
         return other, True
     return way, False
+
+
+def _cheapest(
+    found: Candidates,
+    cost: Array,
+    low: Array,
+    high: Array,
+    round_joints: Any,
+    most_step: Array,
+    start: Array | None,
+) -> Way:
+    """The cheapest way; where it cannot be wound into limits, the cheapest of all whole turns.
+
+    Of many candidates only those near to it are then looked at.
+    """
+    way = cheapest(found.q, found.exists, cost, low, high, round_joints, most_step, start, found.grid)
+    if way.ends_at is not None or len(way.q):
+        return way
+    if found.grid == (1, 1):
+        return cheapest_wound(found.q, found.exists, cost, low, high, round_joints, most_step, start)
+    kept = around(way.chosen, found.q.shape[1], found.grid)
+    q = np.take_along_axis(found.q, kept[:, :, None], axis=1)
+    exists, near = (np.take_along_axis(values, kept, axis=1) for values in (found.exists, cost))
+    wound = cheapest_wound(q, exists, near, low, high, round_joints, most_step, start)
+    return replace(wound, chosen=np.take_along_axis(kept[: len(wound.chosen)], wound.chosen[:, None], axis=1)[:, 0])
 
 
 def _keeps_to_the_line(arm: Arm, way: Way, scale: Array) -> bool:

@@ -30,6 +30,8 @@ class Candidates:
     """(n, c) angle [rad] by which the tool stands turned about its own axis; 0 unless that is free."""
     within_reach: Any
     """(n, c) bool: within reach, whatever the limits say."""
+    grid: tuple[int, int] = (1, 1)
+    """How the c candidates are grouped: (angles of the tool, places of a held joint), groups of equally many."""
 
 
 def candidates(arm: Arm, goals: Array, start: Array, spins: Array) -> Candidates:
@@ -45,6 +47,7 @@ def candidates(arm: Arm, goals: Array, start: Array, spins: Array) -> Candidates
         spin = [np.broadcast_to(spins[:, k : k + 1], one.exists.shape) for k, one in enumerate(each_spin)]
         parts = ([getattr(one, name) for one in each_spin] for name in ("q", "exists", "sine", "within_reach"))
         q, exists, sine, reach = (np.concatenate(part, axis=1) for part in parts)
+        # Tracks of their own may be as many as they like at each angle: no groups.
         return Candidates(q, exists, sine, np.concatenate(spin, axis=1), reach)
     near = start if start.ndim == 1 else np.repeat(start, spins.shape[1], axis=0)
     found = branches_of(arm, turned.reshape(-1, 4, 4), near)
@@ -59,6 +62,7 @@ def candidates(arm: Arm, goals: Array, start: Array, spins: Array) -> Candidates
         sine.reshape(shape),
         np.repeat(spins, each, axis=1),
         found.within_reach.reshape(shape),
+        (spins.shape[1], each // 8),
     )
 
 

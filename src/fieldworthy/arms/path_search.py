@@ -18,6 +18,8 @@ import numpy as np
 from fieldworthy.arms.chain import Array
 
 _TURN = 2.0 * np.pi
+_MOST_PAIRS = 3000
+"""Candidates of a waypoint up to which a joint move may go between any two groups."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ def cheapest(
     round_joints: Any,
     most_step: Array,
     start: Array | None,
+    grid: tuple[int, int] = (1, 1),
 ) -> Way:
     """The cheapest way through candidates q (n, c, dof).
 
@@ -50,21 +53,27 @@ def cheapest(
     whole turn away. most_step: (n - 1, dof) largest step of a joint between waypoints; infinite in all joints for a
     joint move. start: posture from which the first waypoint is reached, whose travel counts too (at a hundredth: it
     is no part of the path).
+    grid: (angles of a free tool, which are a ring, places of a held joint): the candidates are so many groups, and on
+    lines a step goes to the same or a neighbouring group only.
     """
     first = np.where(exists[0], cost[0], np.inf)
     if start is not None:
         first = first + 0.01 * (short_way(q[0] - start, round_joints) ** 2).sum(axis=1)
     first[np.isnan(first)] = np.inf
-    edges = _all_edges(q, exists, round_joints, most_step) if q.shape[1] <= 16 else None
+    edges = _all_edges(q, exists, round_joints, most_step) if grid == (1, 1) and q.shape[1] <= 16 else None
+    line = ~np.isinf(most_step).all(axis=1)
     before, total = np.empty(exists.shape, np.int32), first
     if not np.isfinite(total).any():
         return Way(np.empty(0, int), np.empty((0, q.shape[2])), 0)
     for row in range(1, len(q)):
-        edge = edges[row - 1] if edges is not None else _edges(q, exists, row, round_joints, most_step)
-        sums = total[:, None] + edge  # from each candidate to each of the next waypoint
-        best = sums.argmin(axis=0)
-        after = sums[best, np.arange(sums.shape[1])] + cost[row]
-        before[row] = best
+        if grid != (1, 1) and (line[row - 1] or q.shape[1] > _MOST_PAIRS):
+            after, before[row] = _from_neighbours(q, exists, row, total, round_joints, most_step[row - 1], grid)
+        else:
+            edge = edges[row - 1] if edges is not None else _edges(q, exists, row, round_joints, most_step)
+            sums = total[:, None] + edge  # from each candidate to each of the next waypoint
+            before[row] = sums.argmin(axis=0)
+            after = sums[before[row], np.arange(sums.shape[1])]
+        after = after + cost[row]
         if not np.isfinite(after).any():
             return Way(_back(before, row - 1, int(total.argmin())), np.empty((0, q.shape[2])), row)
         total = after
@@ -192,6 +201,44 @@ def _edges(q: Array, exists: Any, row: int, round_joints: Any, most_step: Array)
     edge = np.full((q.shape[1], q.shape[1]), np.inf)
     edge[np.ix_(a, b)] = np.where((steps <= most_step[row - 1]).all(axis=2), (steps**2).sum(axis=2), np.inf)
     return edge
+
+
+def _from_neighbours(
+    q: Array, exists: Any, row: int, total: Array, round_joints: Any, most: Array, grid: tuple[int, int]
+) -> tuple[Array, Any]:
+    """(cost of reaching each candidate of a waypoint, (c,), and from which): from the same and neighbouring groups."""
+    shape = (*grid, q.shape[1] // (grid[0] * grid[1]))
+    here, there = q[row - 1].reshape(*shape, -1), q[row].reshape(*shape, -1)
+    spent = np.where(exists[row - 1], total, np.inf).reshape(shape)
+    numbers = np.arange(q.shape[1]).reshape(shape)
+    least, origin = np.full(shape, np.inf), np.zeros(shape, np.int64)
+    for by in itertools.product(*((-1, 0, 1) if size > 2 else range(size) for size in grid)):
+        cost_there = np.roll(spent, by, axis=(0, 1))
+        if by[1]:  # places of a held joint have ends, angles of a tool have none
+            cost_there[:, 0 if by[1] > 0 else -1] = np.inf
+        step = np.abs(
+            short_way(there[:, :, None] - np.roll(here, by, axis=(0, 1))[:, :, :, None], round_joints)
+        )  # (.., from, to, dof)
+        sums = (step * step).sum(axis=-1) + cost_there[..., None]
+        sums[~(step <= most).all(axis=-1)] = np.inf  # NaN, where a candidate does not exist, is no step either
+        best = sums.argmin(axis=2)
+        reached = np.take_along_axis(sums, best[:, :, None], axis=2)[:, :, 0]
+        better = reached < least
+        least[better] = reached[better]
+        origin[better] = np.take_along_axis(np.roll(numbers, by, axis=(0, 1)), best, axis=2)[better]
+    return least.ravel(), origin.ravel()
+
+
+def around(chosen: Any, count: int, grid: tuple[int, int]) -> Any:
+    """(n, k) candidates in the groups of those chosen (n,) and in their neighbours, of `count` candidates in all."""
+    each = count // (grid[0] * grid[1])
+    group = chosen // each
+    first, second = group // grid[1], group % grid[1]
+    found = []
+    for by in itertools.product(*((-1, 0, 1) if size > 2 else range(size) for size in grid)):
+        at = ((first + by[0]) % grid[0]) * grid[1] + np.clip(second + by[1], 0, grid[1] - 1)
+        found.append(at[:, None] * each + np.arange(each))
+    return np.concatenate(found, axis=1)
 
 
 def _back(before: Any, row: int, last: int) -> Any:

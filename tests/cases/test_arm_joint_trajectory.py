@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 from fieldworthy.arms.chain import IDENTITY
 from fieldworthy.arms.program import Move, Program
 from fieldworthy.arms.programs import joint_trajectory, read_program, write_program
+from fieldworthy.arms.programs.findings import Findings
 from fieldworthy.arms.programs.joint_trajectory import Trajectory, read_trajectory, write_trajectory
-from fieldworthy.arms.programs.yaml_subset import YamlError, documents
+from fieldworthy.arms.programs.trajectory_json import quick_message
+from fieldworthy.arms.programs.trajectory_message import read_message
+from fieldworthy.arms.programs.yaml_flow import YamlError
+from fieldworthy.arms.programs.yaml_subset import documents
 from fieldworthy.core.errors import FieldworthyError, ScenarioError
 
 ECHO = """\
@@ -119,6 +123,27 @@ def test_one_message_in_five_ways(text):
 def test_the_lines_of_points():
     assert read_trajectory(ECHO).lines == (11, 24)
     assert read_trajectory(PUB).lines == (4, 5)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("within", [False, True])
+def test_json_is_read_alike_with_and_without_lines(indent, within):
+    """The scanner without lines gives what the reader of every line gives, and leaves to it what is unusual."""
+    whole = json.loads(JSON)
+    whole["points"][0] |= {"effort": [1, 2, 3], "accelerations": []}
+    whole = {"header": {"frame_id": "a"}, **whole}
+    text = json.dumps({"trajectory": whole, "goal": [1]} if within else whole, indent=indent)
+    quick = quick_message(text)
+    assert quick is not None
+    assert quick == read_message(text, Findings("t.json"))
+    for unusual in (
+        text.replace("-1.57", "NaN"), text.replace("-1.57", "true"), text.replace("-1.57", "1e999"), text + "1",
+        text.replace('"sec": 0', '"sec": 0, "sec": 1'), text.replace('"sec": 0', '"sec": 9'),
+        text.replace("0.15", '"a"'),
+        text.replace('"effort"', '"effect"'), text[:-1], text.replace("elbow_joint", "shoulder_pan_joint"),
+    ):  # fmt: skip
+        assert unusual != text
+        assert quick_message(unusual) is None
 
 
 def test_joints_in_another_order():

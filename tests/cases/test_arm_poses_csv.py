@@ -98,7 +98,7 @@ def test_quaternions_and_options_that_are_refused():
 
 
 def test_doubts_about_units_are_notes():
-    assert "in metres?" in read("0.5,0,0.4,0,90,0\n0.6,0,0.4,0,90,0\n").notes[0]
+    assert "in metres or inches?" in read("0.5,0,0.4,0,90,0\n0.6,0,0.4,0,90,0\n").notes[0]
     assert "in millimetres?" in read("500,0,400,0,90,0\n", length="m").notes[0]
     assert "look like radians" in read("500,0,400,3.14159,0,1.5708\n500,0,400,3.14159,0,0.2\n").notes[0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,10 @@ def at_mm(move: Move) -> tuple[float, ...]:
 
 def z_of(move: Move) -> np.ndarray:
     return np.array(move.pose)[:3, 2]
+
+
+def line_of(problem: str) -> str:
+    return re.split(r"[: ]", problem)[1]
 
 
 def problems(text: str, **options: Any) -> list[str]:
@@ -139,7 +144,7 @@ def test_a_circle_before_many_points_is_those_points() -> None:
 
 def test_a_circle_before_its_end_point_needs_to_know_the_way_round() -> None:
     text = "GOTO/10,0,0\nFEDRAT/600\nCIRCLE/0,0,0,0,0,-1,10,0.002,0.5,1.0,0.0\nGOTO/0,10,0\nGOTO/0,20,0\n"
-    assert problems(text)[0].startswith("blade.cls:3: ")
+    assert problems(text)[0].startswith("blade.cls:3 [CIRCLE]: ")
     half = 10.0 * math.sqrt(0.5)
     # Clockwise seen against (0, 0, -1), from below, is counterclockwise seen from above: the quarter.
     arc = read(text, circle="clockwise").moves[1]
@@ -163,13 +168,13 @@ def test_a_full_circle_in_apt() -> None:
     [
         ("GOTO/1,2", "2 numbers"),
         ("GOTO/1,2,3,4", "4 numbers"),
-        ("GOTO/1,2,nan", "GOTO z"),
-        ("GOTO/1,2,inf", "GOTO z"),
-        ("GOTO/1,,3", "GOTO y"),
+        ("GOTO/1,2,nan", "[GOTO.z]"),
+        ("GOTO/1,2,inf", "[GOTO.z]"),
+        ("GOTO/1,,3", "[GOTO.y]"),
         ("GOTO/PT1", "1 numbers"),
         ("GOTO/1,2,3,0,0,0", "length 0"),
         ("GOTO/1,2,3,0,0,2", "length 2"),
-        ("GOTO/1,2,3,0,x,1", "GOTO j"),
+        ("GOTO/1,2,3,0,x,1", "[GOTO.j]"),
         ("FEDRAT/0.2,MMPR", "each turn"),
         ("FEDRAT/-5", "positive"),
         ("FEDRAT/", "not understood"),
@@ -189,13 +194,13 @@ def test_a_full_circle_in_apt() -> None:
 def test_what_is_refused_names_its_line(statement: str, said: str) -> None:
     found = problems(f"GOTO/0,0,0\n{statement}\nGOTO/1,1,1\n")
     assert len(found) == 1
-    assert found[0].startswith("blade.cls:2: ")
+    assert found[0].startswith("blade.cls:2 [")
     assert said in found[0]
     assert "valid:" in found[0]
 
 
 def test_other_mistakes() -> None:
-    assert [line.split(":")[1] for line in problems("GOTO/1\nUNITS/X\nGODLTA/1,2,3\n")] == ["1", "2", "3"]
+    assert [line_of(problem) for problem in problems("GOTO/1\nUNITS/X\nGODLTA/1,2,3\n")] == ["1", "2", "3"]
     assert "continues" in problems("GOTO/1,2,3\nGOTO/1,2, $\n")[0]
     assert "no GOTO" in problems("PARTNO NOTHING\nFINI\n")[0]
     assert "off the CIRCLE" in problems("GOTO/9,0,0\nCIRCLE/0,0,0,0,0,1,10\nGOTO/0,10,0\n", circle="clockwise")[0]
@@ -207,5 +212,5 @@ def test_other_mistakes() -> None:
 
 
 def test_doubts_about_units() -> None:
-    assert any("from the base" in note for note in read("GOTO/0,0,0\nGOTO/0,0,21000\n").notes)
-    assert any("within 1.5 mm" in note for note in read("GOTO/0,0,0\nGOTO/1.5,0,0\n").notes)
+    assert any("from the robot's base" in note for note in read("GOTO/0,0,0\nGOTO/0,0,21000\n").notes)
+    assert any("further than 1.5 mm" in note for note in read("GOTO/0,0,0\nGOTO/1.5,0,0\n").notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,10 @@ def small(*instructions: str, positions: str | None = None) -> str:
     return HEAD.format(name="SMALL") + body + "/POS\n" + entries + "/END\n"
 
 
+def line_of(problem: str) -> str:
+    return re.split(r"[: ]", problem)[1]
+
+
 def problems(text: str, **options: Any) -> list[str]:
     with pytest.raises(ScenarioError) as caught:
         read(text, **options)
@@ -152,7 +157,7 @@ def test_moving_j2_alone_keeps_the_forearms_angle_to_the_ground() -> None:
 def test_frames_and_tools_by_number() -> None:
     found = problems(SEAM)
     assert all("UF 2" in problem and "frames={2: matrix}" in problem for problem in found)
-    assert [problem.split(":")[1] for problem in found] == ["11"]  # once for the frame, not for each position
+    assert [line_of(problem) for problem in found] == ["11"]  # once for the frame, not for each position
     program = read(SEAM, frames=FRAMES)
     assert {move.flange_from_tool for move in program.moves} == {None}
     assert any("UT 1" in note for note in program.notes)
@@ -223,7 +228,7 @@ def test_times_of_motions() -> None:
 def test_what_is_refused_names_its_line(instruction: str, said: str) -> None:
     found = problems(small("L P[1] 100mm/sec FINE", instruction))
     assert len(found) == 1
-    assert found[0].startswith("seam.ls:8: ")
+    assert found[0].startswith("seam.ls:8 [")
     assert said in found[0]
     assert "valid:" in found[0]
 
@@ -231,18 +236,18 @@ def test_what_is_refused_names_its_line(instruction: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        (position(1, "nan"), "P[1] X"),
-        (position(1, "inf"), "P[1] X"),
-        (position(1, "********"), "P[1] X"),
-        (position(1, Z="abc"), "P[1] Z"),
+        (position(1, "nan"), "[P[1].X]"),
+        (position(1, "inf"), "[P[1].X]"),
+        (position(1, "********"), "[P[1].X]"),
+        (position(1, Z="abc"), "[P[1].Z]"),
         (position(1).replace("R = 0 deg", ""), "lacks R"),
-        (position(1).replace("X = 100.0 mm", "X = 100.0 in"), "X is in 'in'"),
+        (position(1).replace("X = 100.0 mm", "X = 100.0 in"), "[P[1].X]: is in 'in'"),
         (position(1).replace("GP1", "GP2"), "group 1"),
         (position(1) + position(1), "twice"),
-        (position(1, uf="R2"), "P[1] UF"),
-        (position(1, ut="x"), "P[1] UT"),
+        (position(1, uf="R2"), "[P[1].UF]"),
+        (position(1, ut="x"), "[P[1].UT]"),
         ("P[1]{\n GP1:\n UF : 0, UT : 0,\n J1= 0 deg, J3= 0 deg\n};\n", "without a gap"),
-        ("P[1]{\n GP1:\n UF : 0, UT : 0,\n J1= nan deg\n};\n", "P[1] J1"),
+        ("P[1]{\n GP1:\n UF : 0, UT : 0,\n J1= nan deg\n};\n", "[P[1].J1]"),
     ],
 )
 def test_positions_that_are_wrong_name_their_field(entry: str, said: str) -> None:
@@ -254,7 +259,7 @@ def test_all_problems_of_a_file_at_once() -> None:
     found = problems(
         small("L PR[1] 9mm/sec FINE", "L P[1] FINE", "JMP LBL[1]", "L P[1] 9mm/sec FINE", positions=position(2, "nan"))
     )
-    assert [problem.split(":")[1] for problem in found] == ["12", "7", "8", "9", "10"]
+    assert [line_of(problem) for problem in found] == ["12", "7", "8", "9", "10"]
 
 
 def test_files_that_are_no_program_and_wrong_options() -> None:
@@ -270,7 +275,9 @@ def test_files_that_are_no_program_and_wrong_options() -> None:
 
 
 def test_doubts_about_units() -> None:
-    assert any("from the base" in n for n in read(small("L P[1] 9mm/sec FINE", positions=position(1, "25000.0"))).notes)
+    assert any(
+        "from the robot's base" in n for n in read(small("L P[1] 9mm/sec FINE", positions=position(1, "25000.0"))).notes
+    )
 
 
 def test_a_written_program_is_read_again() -> None:
@@ -310,7 +317,11 @@ def test_a_written_program_is_read_again() -> None:
 
 
 def test_what_cannot_be_written() -> None:
-    with pytest.raises(FieldworthyError, match="joints"):
+    no_via = Move("circular", pose=frame(1.0, 0.0, 0.0))
+    for move, said in ((no_via, "without a point on the way"), (Move("joint", (math.nan,) * 6), "not finite")):
+        with pytest.raises(ScenarioError, match=said):
+            fanuc_ls.write(Program("p", (move,)))
+    with pytest.raises(FieldworthyError, match="joint positions"):
         fanuc_ls.write(Program("p", (Move("joint", joints=(0.0,) * 10),)))
     many = tuple(Move("linear", pose=frame(1, 0, 0), base_from_frame=frame(n, 0, 0)) for n in range(1, 12))
     with pytest.raises(FieldworthyError, match="nine"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fieldworthy.arms.chain import as_matrix
 from fieldworthy.arms.orientation import pose_of
 from fieldworthy.arms.program import Move, Program
-from fieldworthy.arms.programs import krl, read_program, write_program
+from fieldworthy.arms.programs import krl, read_program, running, write_program
 from fieldworthy.core.errors import FieldworthyError, ScenarioError
 
 MILLING = """\
@@ -198,6 +198,22 @@ def test_arithmetic_is_that_of_krl():
     assert 1000 * np.array(program.moves[1].pose)[:3, 3] == pytest.approx([3, 3.5, 63])  # B -90 turns x to z
 
 
+def test_whole_structures_and_their_components():
+    """$VEL and $APO set as a whole and in part: the later one counts. EXOR is one of two and not both."""
+    program = read(
+        "$VEL={CP 0.2,ORI1 200}", "$APO.CDIS=5", "LIN {X 1,Y 2,Z 300,A 0,B 0,C 0} C_DIS",
+        "$APO={CDIS 10,CPTP 3}", "$VEL.CP=0.3", "LIN {X 2} C_DIS", "IF TRUE EXOR TRUE THEN", "LIN {X 1000}", "ENDIF",
+    )  # fmt: skip
+    assert [(move.speed_m_s, move.blend_m) for move in program.moves] == [(0.2, 0.005), (0.3, 0.01)]
+    assert "[$VEL]: $VEL.CP is 0; valid: more than 0 m/s" in problems(wrap("$VEL={CP 0,ORI1 200}"))[0]
+
+
+def test_a_function_that_moves_is_not_lost_in_an_expression():
+    text = "DEF a()\nINT i\ni=pick()\nEND\nDEFFCT INT pick()\nLIN {X 0,Y 0,Z 500,A 0,B 0,C 0}\nRETURN (1)\nENDFCT\n"
+    assert problems(text)[0].startswith("t.src:3 [I]: PICK() moves the arm within another statement")
+    assert "[IF]: PICK() moves" in problems(text.replace("i=pick()", "IF pick()==1 THEN\nENDIF"))[0]
+
+
 def test_a_partial_target_goes_with_the_frame():
     """Where $BASE and $TOOL change, what is left out keeps the tool's mount where it is."""
     program = read(
@@ -265,7 +281,7 @@ def test_what_the_controller_decides_is_a_note_where_nothing_moves():
         (["LIN {X 1,Y 2,Z 3,A 4,B 5,C 6"], "t.src:2 [LIN]: component C is followed by 'the end of the line'"),
         (["LIN {X 1 Y 2}"], "t.src:2 [LIN]: component X is followed by 'Y'; valid: ',' or '}'"),
         (["LIN {X ,Y 2}"], "t.src:2 [LIN]: ',' where a value belongs"),
-        (["LIN {X 1e999,Y 0,Z 0,A 0,B 0,C 0}"], "t.src:2 [LIN]: 1E999 is not finite"),
+        (["LIN {X 1e999,Y 0,Z 0,A 0,B 0,C 0}"], "t.src:2 [LIN]: '1E999' is no finite number"),
         (["LIN {X NAN,Y 0,Z 0,A 0,B 0,C 0}"], "t.src:2 [LIN]: NAN (not known here) where a number"),
         (["PTP HOME Vel=100% DEFAULT"], "t.src:2 [PTP]: '% DEFAULT' is no KRL"),
         (["$VEL.CP=0"], "t.src:2 [$VEL]: $VEL.CP is 0; valid: more than 0 m/s"),
@@ -292,7 +308,7 @@ def test_what_the_controller_decides_is_a_note_where_nothing_moves():
     ],
 )  # fmt: skip
 def test_what_is_refused(lines, told, monkeypatch):
-    monkeypatch.setattr(krl, "MANY_STATEMENTS", 5000)
+    monkeypatch.setattr(running, "MOST_STATEMENTS", 5000)
     assert any(told in problem for problem in problems(wrap(*lines))), problems(wrap(*lines))
 
 
@@ -308,7 +324,7 @@ def test_broken_files():
 
 
 def test_numbers_and_nesting_past_all_measure():
-    assert "not finite" in problems(wrap("x = " + "9" * 400 + " + 1", "LIN {X x}"))[0]
+    assert "no finite number" in problems(wrap("x = " + "9" * 400 + " + 1", "LIN {X x}"))[0]
     assert "nested too deeply" in problems(wrap("x = " + "(" * 5000))[0]
     assert "nested too deeply" in problems(wrap(*["LOOP"] * 2000, *["ENDLOOP"] * 2000))[0]
     assert "does not come to an end" in problems("DEF a()\nb()\nEND\nDEF b()\na()\nEND\n")[0]
@@ -318,7 +334,7 @@ def test_doubts_about_units_are_notes():
     far = read("LIN {X 25000,Y 0,Z 0,A 0,B 0,C 0}")
     assert "t.src:2: a target is 25 m from the robot's base" in far.notes[0]
     metres = read("LIN {X 0.5,Y 0,Z 0.4,A 0,B 0,C 0}", "LIN {X 0.6}")
-    assert "is the program written in metres?" in metres.notes[0]
+    assert "is it written in metres or inches?" in metres.notes[0]
     radians = read("PTP {A1 0,A2 -1.5708,A3 1.5708,A4 0,A5 0.3,A6 0}")
     assert "angles look like radians" in radians.notes[0]
     assert read("PTP {A1 0,A2 -1.5,A3 1.5,A4 0,A5 0.3,A6 0}").notes == ()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fieldworthy.arms.chain import IDENTITY, as_matrix
 from fieldworthy.arms.orientation import pose_of
 from fieldworthy.arms.program import Move, Program
-from fieldworthy.arms.programs import read_program, urscript, write_program
+from fieldworthy.arms.programs import read_program, running, urscript, write_program
 from fieldworthy.core.errors import ScenarioError
 
 QUARTER = math.pi / 2
@@ -199,6 +199,11 @@ def test_variables_and_functions():
     assert program.moves[2].line == 24
 
 
+def test_exclusive_or():
+    program = read("if True xor True:", "  movel(p[9, 0, 0, 0, 0, 0])", "end", "movej([0, 0, 0, 0, 0, 1])")
+    assert [move.kind for move in program.moves] == ["joint"]
+
+
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
@@ -207,7 +212,7 @@ def test_variables_and_functions():
         (["movel(p[1, 2, 3, 0, 0])"], "t.script:1 [movel]: a pose p[...] is a list of 5; valid: a list of 6 numbers"),
         (["movej([0, 0, 0])"], "t.script:1 [movej]: q is a list of 3; valid: a list of 6 numbers"),
         (["movej([0, 0, 0, 0, 0, nan])"], "t.script:1 [movej]: nan (not known here) where a number belongs"),
-        (["movej([0, 0, 0, 0, 0, 1e999])"], "t.script:1 [movej]: 1e999 is not finite"),
+        (["movej([0, 0, 0, 0, 0, 1e999])"], "t.script:1 [movej]: '1e999' is no finite number"),
         (["movej([0, 0, 0, 0, 0, 0], vel=1)"], "t.script:1 [movej]: movej() has no argument vel; valid: movej(q, a, v"),
         (["movej([0, 0, 0, 0, 0, 0], 1, 1, 0, 0, 5)"], "t.script:1 [movej]: movej() with 6 arguments"),
         (["movej([0, 0, 0, 0, 0, 0], 1, 1, v=1)"], "t.script:1 [movej]: movej() has v twice"),
@@ -221,6 +226,8 @@ def test_variables_and_functions():
         (["movej([0, 0, 0,", "  0, 0, 0)"], "a bracket is opened and never closed"),
         (["movej 1"], "t.script:1 [movej]: 'movej 1' is no statement that is read"),
         (["movej([0, 0 0])"], "t.script:1 [movej]: '0' where ',' or ']' belongs"),
+        (["def pick():", "  movel(p[0, 0, 0.5, 0, 0, 0])", "  return True", "end", "ok = pick()"],
+         "t.script:5 [ok]: pick() moves the arm within another statement; valid: a call that stands alone"),
         (["x = 1 / 0"], "t.script:1 [x]: division by zero"),
         (["x = sqrt(-1)"], "t.script:1 [x]: sqrt() of -1"),
         (["x = pose_trans(1, 2)"], "t.script:1 [x]: pose_trans() of 1"),
@@ -240,7 +247,7 @@ def test_variables_and_functions():
     ],
 )  # fmt: skip
 def test_what_is_refused(lines, told, monkeypatch):
-    monkeypatch.setattr(urscript, "MANY_STATEMENTS", 5000)
+    monkeypatch.setattr(running, "MOST_STATEMENTS", 5000)
     with pytest.raises(ScenarioError) as caught:
         read(*lines)
     problems = [str(problem) for problem in caught.value.problems]
@@ -250,7 +257,7 @@ def test_what_is_refused(lines, told, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("x = " + "9" * 400 + " + 1", "not finite"),
+        ("x = " + "9" * 400 + " + 1", "no finite number"),
         ("x = pow(9, 999)", "pow() of 9, 999"),
         ("x = " + "(" * 5000 + ")" * 5000, "nested too deeply"),
         ("while True:\n" * 3000 + "end\n" * 3000, "nested too deeply"),

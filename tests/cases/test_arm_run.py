@@ -118,12 +118,12 @@ def test_joint_positions_that_are_too_fast_are_told(tmp_path: Path) -> None:
 def test_all_solvers_stand_side_by_side(two: Path, tmp_path: Path) -> None:
     done = fieldworthy("run", str(two), "--solver", "all", "--out", str(tmp_path / "r"))
     assert done.exit_code == 0, done.output
-    names = ["exact", "dls", "pinv", "ccd", "fabrik", "dls-seed", "ccd-seed", "fabrik-seed"]
+    names = ["exact", "dls", "pinv", "ccd", "fabrik", "dls-seed", "pinv-seed", "ccd-seed", "fabrik-seed"]
     rows = [line.split()[0] for line in done.stdout.splitlines() if line.split()[:1] and line.split()[0] in names]
     assert rows == names
     assert "whole path: 2 of 2 waypoints" in done.stdout
     page = checked(tmp_path / "r" / "report.html")
-    assert "What the three -seed solvers get wrong" in page
+    assert "What the four -seed solvers get wrong" in page
     assert "left &lt;b&gt;" in page  # names from files are text
     assert "crate" in page
     summary = json.loads((tmp_path / "r" / "summary.json").read_text(encoding="utf-8"))
@@ -208,7 +208,7 @@ def test_ctrl_c_keeps_the_solvers_that_have_finished(
     monkeypatch.setattr(run_module, "play", play)
     done = fieldworthy("run", str(two), "--solver", "all", "--out", str(tmp_path / "r"))
     assert done.exit_code == 130
-    assert "stopped by Ctrl-C: 2 of 8 solvers had finished and are kept" in done.stderr
+    assert "stopped by Ctrl-C: 2 of 9 solvers had finished and are kept" in done.stderr
     assert {path.name for path in (tmp_path / "r").glob("frames-*")} == {"frames-exact.csv", "frames-dls.csv"}
     assert "Stopped by Ctrl-C" in checked(tmp_path / "r" / "report.html")
     monkeypatch.setattr(run_module, "play", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))

@@ -14,7 +14,7 @@ from fieldworthy.arms.chain import Arm, Joint, as_matrix
 from fieldworthy.arms.closed import closed_of
 from fieldworthy.arms.exact import all_postures, branches_of, solve, solve_many
 from fieldworthy.arms.exact_solver import ExactSolver
-from fieldworthy.arms.kinematics import fk, turn_about
+from fieldworthy.arms.kinematics import fk, jacobian, link_motions, turn_about
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.straight import written
 
@@ -66,9 +66,61 @@ def singular_sets(arm):
         if inside:
             q[:, elbow] = inside[0]
             yield f"elbow off by {off:g}", q
-    q = drawn(arm, 12, 4)
-    q[:, form.shape.joints[1]] *= 1e-7  # a seven-axis arm's shoulder is straight, or nearly so
-    yield "shoulder", q
+    if arm.dof == 7:
+        q = drawn(arm, 12, 4)
+        q[:, form.shape.joints[1]] *= 1e-7  # axes 1 and 3 in line, or nearly so
+        yield "shoulder straight", q
+        return
+    for off in (0.0, 1e-9, 1e-6):
+        yield f"wrist centre {off:g} m off axis 1", over_the_shoulder(arm, drawn(arm, 60, 19), off)[:12]
+
+
+def over_the_shoulder(arm, q, off):
+    """Postures of six joints, within limits, joint 2 turned so that the wrist centre is a distance from axis 1.
+
+    Of a UR, whose centre cannot come nearer than its shoulder is wide: from the plane through axis 1 along axis 2.
+    That distance is a sinusoid in joint 2, known from three of its values.
+    """
+    first, second = arm.joints[0], arm.joints[1]
+    out = np.cross(first.axis, second.axis)
+    out /= np.linalg.norm(out)
+    centre = np.array([*closed_of(arm).shape.points[5], 1.0])
+
+    def away(postures):
+        at = postures.copy()
+        at[:, 0] = 0.0
+        return ((link_motions(arm, at)[:, 5] @ centre)[:, :3] - first.point_m) @ out
+
+    values = []
+    for angle in (0.0, 2.0 * math.pi / 3.0, 4.0 * math.pi / 3.0):
+        turned = q.copy()
+        turned[:, 1] = angle
+        values.append(away(turned))
+    level, cosine = sum(values) / 3.0, (2.0 * values[0] - values[1] - values[2]) / 3.0
+    sine = (values[1] - values[2]) / math.sqrt(3.0)
+    found = []
+    with np.errstate(invalid="ignore"):
+        side = np.arccos((off - level) / np.hypot(sine, cosine))
+    for sign in (1.0, -1.0):
+        turned = q.copy()
+        turned[:, 1] = np.arctan2(sine, cosine) + sign * side
+        turned[:, 1] -= 2.0 * math.pi * np.round(turned[:, 1] / (2.0 * math.pi))
+        found.append(turned)
+    found = np.concatenate(found)
+    found = found[((found >= arm.lower) & (found <= arm.upper)).all(axis=1)]
+    assert np.abs(away(found) - off).max(initial=0.0) < 1e-14
+    return found
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_the_shoulder_set_is_singular(name):
+    """The wrist centre over axis 1: a direction is lost there, and nearly so beside it."""
+    arm = load_arm(name)
+    for off in (0.0, 1e-9, 1e-6):
+        q = over_the_shoulder(arm, drawn(arm, 60, 19), off)
+        assert len(q) >= 12
+        gain = np.linalg.svd(jacobian(arm, q), compute_uv=False)[:, -1]
+        assert gain.max() < 1e-14 + 20.0 * off  # a direction's share of a distance over decimetres
 
 
 @pytest.mark.parametrize("name", [name for name in arm_names() if closed_of(load_arm(name))])

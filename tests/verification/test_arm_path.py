@@ -11,6 +11,7 @@ import pytest
 
 from fieldworthy.arms.catalogue import load_arm, ready_posture
 from fieldworthy.arms.chain import Arm, Capsule, Joint, as_matrix
+from fieldworthy.arms.closed import closed_of
 from fieldworthy.arms.dataset import read_waypoints, waypoint_set
 from fieldworthy.arms.exact import all_postures, solve
 from fieldworthy.arms.kinematics import fk
@@ -256,7 +257,7 @@ def test_a_motion_stops_at_corners_and_dwells():
     rows = motion.given
     assert set(rows[1:3]) <= set(motion.stops)
     assert np.abs(motion.timing.velocity[rows]).max() < 1e-9
-    assert any("stops at 1 corners" in note for note in motion.notes)
+    assert any("stops at 1 place" in note for note in motion.notes)
 
 
 @pytest.mark.parametrize("name", ["arm-plane", "arm-cylinder", "arm-frames"])
@@ -316,3 +317,93 @@ def test_a_seven_axis_arm_follows_a_line():
     path = plan(arm, poses, options=FREELY)
     assert_followed(arm, path, poses)
     assert path.step_rad.max() < 0.05
+
+
+@pytest.mark.parametrize("off_m", [1e-5, 1e-4, 1e-3])
+def test_what_is_driven_keeps_to_its_line_beside_a_singularity(off_m):
+    """A smooth curve through a turn in place would swing the tool to and fro by hand-widths: the arm stops there."""
+    q = np.array((0.2, -1.2, 1.5, 0.3, 0.0, 0.4))
+    arm = load_arm(KR10)
+    poses = line(fk(arm, q), (0.0, 0.0, 0.1), 41)
+    poses[:, :3, 3] += off_m * np.array((0.0, 1.0, 0.0))
+    motion = plan_motion(
+        with_narrow_shoulder(arm, q), waypoint_set("line", poses, speed_m_s=0.1), options=MotionOptions(path=FREELY)
+    )
+    tool = fk(arm, motion.timing.sample(np.linspace(0.0, motion.timing.duration_s, 3000))[0])[:, :3, 3]
+    along = tool - poses[0, :3, 3]
+    assert np.abs(along[:, :2]).max() < 1e-3  # the line runs along z
+    assert np.diff(along[:, 2]).min() > -1e-3
+    assert motion.driven.line_error_m.max() < 1e-3
+    assert len(motion.stops) >= 2
+
+
+def test_a_turn_of_the_tool_that_begins_on_the_way_keeps_to_its_line():
+    arm = load_arm(KR10)
+    poses = line(fk(arm, (0.0, -1.2, 1.6, 0.3, 0.9, 0.0)), (0.0, 0.1, 0.0), 5)
+    for k, angle in ((3, 0.5), (4, 1.0)):
+        turn = np.array(
+            [[1.0, 0.0, 0.0], [0.0, math.cos(angle), -math.sin(angle)], [0.0, math.sin(angle), math.cos(angle)]]
+        )
+        poses[k, :3, :3] = poses[k, :3, :3] @ turn
+    motion = plan_motion(arm, waypoint_set("turn", poses, speed_m_s=0.1), options=MotionOptions(path=FREELY))
+    tool = fk(arm, motion.timing.sample(np.linspace(0.0, motion.timing.duration_s, 2000))[0])[:, :3, 3]
+    off = tool - poses[0, :3, 3]
+    assert np.abs(off[:, [0, 2]]).max() < 1e-3  # the line runs along y
+
+
+def test_a_joint_move_through_something_is_no_path():
+    arm = load_arm(KR10)
+    first, last = np.array((-0.8, -1.2, 1.5, 0.0, 0.6, 0.0)), np.array((0.8, -1.2, 1.5, 0.0, 0.6, 0.0))
+    poses = fk(arm, np.stack([first, last]))
+    halfway = fk(arm, 0.5 * (first + last))[:3, 3]
+    ball = Sphere(name="ball", centre_m=tuple(halfway.tolist()), radius_m=0.05)
+    moves = waypoint_set("swing", poses, move=("linear", "joint"))
+    with pytest.raises(NoPath, match=r"the joint move from waypoint 0 to waypoint 1 comes within -.*ball"):
+        plan_motion(arm, moves, start=first, options=MotionOptions(path=PathOptions(obstacles=(ball,))))
+    told = plan_motion(arm, moves, start=first, options=MotionOptions(path=PathOptions(obstacles=(ball,), avoid=False)))
+    assert told.driven.least_clearance_m < 0.0
+    assert any("comes within" in note for note in told.notes)
+
+
+def test_a_dwell_at_the_end_is_kept():
+    poses = np.repeat(np.eye(4)[None], 2, axis=0)
+    poses[1, 0, 3] = 0.5
+    motion = plan_motion(slider(), waypoint_set("line", poses, speed_m_s=0.25, dwell_s=np.array((0.0, 1.5))))
+    assert motion.hold_s == 1.5
+    assert any("1.5 s at the end" in note for note in motion.notes)
+    assert plan_motion(slider(), waypoint_set("one", poses[:1], dwell_s=np.array((2.0,)))).hold_s == 2.0
+
+
+def test_straight_through_the_shoulder_singularity():
+    """The wrist goes straight over axis 1, where joint 1 may stand anywhere: it keeps standing where it did."""
+    arm = load_arm("irb120")
+    q = np.array((0.3, -0.35, 0.2, 0.0, 0.9, 0.0))
+    home = fk(arm, q)
+    to_wrist = np.array(arm.home)[:3, :3].T @ (np.array(closed_of(arm).shape.points[5]) - np.array(arm.home)[:3, 3])
+    wrist = home[:3, 3] + home[:3, :3] @ to_wrist
+    poses = np.repeat(home[None], 41, axis=0)
+    heading = wrist[:2] / np.linalg.norm(wrist[:2])
+    across = np.linspace(0.1, -0.1, 41)[:, None] * heading - wrist[:2]
+    poses[:, :2, 3] += across
+    path = plan(arm, poses, start=np.array((-0.9, *q[1:])), options=FREELY)
+    assert_followed(arm, path, poses)
+    assert path.step_rad.max() < 0.1
+
+
+def test_part_of_a_path_may_turn_its_tool():
+    arm = load_arm(KR10)
+    pose = fk(arm, (0.0, -1.2, 1.6, 0.3, 0.9, 0.0))
+    poses = line(pose, (0.0, 0.1, 0.0), 31)
+    free = np.zeros(31, bool)
+    free[10:20] = True
+    path = plan(arm, poses, options=dataclasses.replace(FREELY, spin_step_rad=math.radians(15.0)), spin_free=free)
+    assert np.abs(path.spin_rad[~free]).max() == 0.0
+    assert np.abs(fk(arm, path.q)[~free] - poses[~free]).max() < 1e-9
+
+
+def test_rows_of_joint_moves_are_checked():
+    arm = load_arm(KR10)
+    poses = line(fk(arm, ready_posture(KR10)), (0.0, 0.05, 0.0), 5)
+    for row in (0, 5, -1, 1.5):
+        with pytest.raises(FieldworthyError, match="joint_moves"):
+            plan(arm, poses, joint_moves=[row])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fieldworthy.arms.dataset import WaypointSet, densify, read_waypoints, waypoint_set, waypoints_of
     from fieldworthy.arms.dh import DhRow, arm_from_dh
     from fieldworthy.arms.exact import all_postures, branches_of, solve, solve_many
+    from fieldworthy.arms.export import joint_set_of, program_of, trajectory_of_motion
     from fieldworthy.arms.joint_csv import JointSet, read_joint_csv, write_joint_csv
     from fieldworthy.arms.kinematics import fk, jacobian, link_motions, manipulability
     from fieldworthy.arms.motion import Motion, MotionOptions, plan_motion
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from fieldworthy.arms.path import JointPath, NoPath, PathOptions, plan
     from fieldworthy.arms.playback import Frame, Player, PlayOptions, State
     from fieldworthy.arms.program import Move, Program
-    from fieldworthy.arms.program_of import joint_set_of, program_of, trajectory_of_motion
     from fieldworthy.arms.programs import read_program, write_program
     from fieldworthy.arms.singularity import singularities
     from fieldworthy.arms.solver import Attempt, Solver, make_solver
@@ -55,7 +55,7 @@ _MODULES = {
     "path": "JointPath NoPath PathOptions plan",
     "playback": "Frame Player PlayOptions State",
     "program": "Move Program",
-    "program_of": "joint_set_of program_of trajectory_of_motion",
+    "export": "joint_set_of program_of trajectory_of_motion",
     "programs": "read_program write_program",
     "singularity": "singularities",
     "solver": "Attempt Solver make_solver",

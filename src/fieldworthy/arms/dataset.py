@@ -27,6 +27,7 @@ Verified by: tests/cases/test_arm_dataset.py
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -548,5 +549,6 @@ def write_whole_text(path: Path, text: str) -> None:
         beside.write_text(text, encoding="utf-8", newline="\n")
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
         raise FieldworthyError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""Damped least squares and the bare pseudo-inverse: all joints at once, scaled together where a speed limit is met.
+"""Damped least squares: all joints at once, scaled together where a speed limit is met.
 
 Equation: dq = J^T (J J^T + lambda^2 1)^-1 e; six rows (pose), or three (position) by Cramer's rule.
 Source: Wampler, "Manipulator inverse kinematic solutions based on vector formulations and damped least-squares
@@ -7,8 +7,7 @@ singularity robustness for robot manipulator control", J. Dynamic Systems, Measu
 Six rows: damped by the error (least_squares.py), or by a constant lambda. Three rows: the position first, the
 orientation in what motion it leaves (Source: Nakamura, Hanafusa & Yoshikawa, "Task-priority based redundancy control
 of robot manipulators", IJRR 6(2), 1987), damped near singularities. Faithful: three rows, and the wrist's turn after
-arrival.
-The pseudo-inverse is lambda = 0: exact far from singularities, useless near them, and it says so.
+arrival. lambda = 0 is another solver: pinv.py.
 Verified by: tests/verification/test_arm_dls.py, tests/consistency/test_arm_solvers.py
 """
 
@@ -21,16 +20,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
-from fieldworthy.arms.dls_laws import jacobian_law, newton_law, position_step_law
+from fieldworthy.arms.dls_laws import jacobian_law, position_step_law
 from fieldworthy.arms.iterate import REST, clipped, frame_attempt, from_starts, rooms, shortened, window
 from fieldworthy.arms.kit import Kit, goal_numbers, kit, posture
 from fieldworthy.arms.least_squares import descend, solve_one
 from fieldworthy.arms.solver import Attempt
+from fieldworthy.arms.solver_options import check_blend, check_options
 from fieldworthy.arms.sweep_laws import wrist_law
 from fieldworthy.core.errors import FieldworthyError
 
-_WILD = 2.0 * math.pi
-"""A single step of more than this [rad or m] is a diverging one."""
 _GAIN = 1e-6
 _LAMBDA = 0.05
 """Largest damping of three rows, as a share of the length that counts as a radian; the constant of the faithful way."""
@@ -43,7 +41,7 @@ class DlsSolver:
     rows: int = 6
     """6: the whole pose at once; 3: the position first."""
     damping: float | None = None
-    """A constant lambda [rad for six rows, m for three]; None adapts it."""
+    """A constant lambda above 0 [rad for six rows, m for three]; None adapts it."""
     iterations: int = 12
     """Steps a frame."""
     tolerance_m: float | None = None
@@ -63,16 +61,18 @@ class DlsSolver:
             raise FieldworthyError(f"dls: rows {self.rows}; valid: 3 (position first) or 6 (whole pose)")
         if self.faithful and self.rows != 3:
             raise FieldworthyError("dls: faithful with 6 rows; valid: rows=3, the wrist is turned apart")
-        if self.damping is not None and not (math.isfinite(self.damping) and self.damping >= 0.0):
-            raise FieldworthyError(f"dls: damping {self.damping!r}; valid: 0 or more, or None")
-        if self.iterations < 1 or self.starts < 1 or not self.max_deg_s > 0.0:
-            raise FieldworthyError("dls: iterations, starts and max_deg_s must be positive; valid: from 1, from 1, > 0")
+        check_options(
+            self,
+            counts=("iterations", "starts"),
+            positive=("damping", "tolerance_m", "tolerance_rad", "max_deg_s"),
+            unset=("damping", "tolerance_m", "tolerance_rad"),
+        )
+        check_blend(self)
 
     @property
     def tolerance(self) -> tuple[float, float]:
         """(position [m], orientation [rad]) within which a pose is reached."""
-        usual = (0.0025, math.radians(0.5)) if self.faithful else (1e-9, 1e-9)
-        return self.tolerance_m or usual[0], self.tolerance_rad or usual[1]
+        return tolerance_of(self.tolerance_m, self.tolerance_rad, self.faithful)
 
     def solve(self, arm: Arm, base_from_tool: Array, seed: Array) -> Attempt:
         """Joint positions for a pose (4, 4) from `seed` (dof,), and from other starts where that does not arrive."""
@@ -146,85 +146,33 @@ class DlsSolver:
         return q, self.iterations
 
     def _position_then_wrist(self, k: Kit, goal: Sequence[float], q: list[float]) -> tuple[list[float], int]:
-        move = k.law(position_step_law, k.dof + 13)
+        step = k.law(position_step_law, k.dof + 13)
         damping = _LAMBDA if self.damping is None else self.damping
         used = 0
         while k.errors(*q, *goal)[0] > self.tolerance[0]:
             if used == self.iterations:
                 return q, used
-            q = clipped(k, [a + b for a, b in zip(q, move(*q, *goal, damping * damping + 1e-12), strict=True)])
+            q = clipped(k, [a + b for a, b in zip(q, step(*q, *goal, damping * damping + 1e-12), strict=True)])
             used += 1
-        turned = k.law(wrist_law, 3 * k.dof + 13)(*q, *k.lower, *k.upper, *goal, self.orientation_blend)
-        return list(turned), used
+        return wrist_turned(k, goal, q, self.orientation_blend), used
 
 
-@dataclass(frozen=True)
-class PseudoInverseSolver:
-    """lambda = 0: the least motion that the linear model asks for, whatever its size."""
-
-    iterations: int = 40
-    tolerance_m: float = 1e-9
-    tolerance_rad: float = 1e-9
-    max_deg_s: float = math.inf
-    name: str = field(default="pinv", init=False)
-
-    def __post_init__(self) -> None:
-        if self.iterations < 1 or not (self.tolerance_m > 0.0 and self.tolerance_rad > 0.0 and self.max_deg_s > 0.0):
-            raise FieldworthyError("pinv: iterations, tolerances and max_deg_s must be positive; valid: from 1, > 0")
-
-    def solve(self, arm: Arm, base_from_tool: Array, seed: Array) -> Attempt:
-        """Newton's method from `seed` (dof,), one start; the best posture met, and whether the steps diverged."""
-        k, goal, first = kit(arm), goal_numbers(base_from_tool), posture(arm, seed)
-        q, used, widest = self._newton(k, goal, k.inside(first), self.iterations)
-        return self._answer(k, goal, k.wound(q, first), used, widest)
-
-    def step(self, arm: Arm, base_from_tool: Array, q: Array, dt_s: float) -> Attempt:
-        """One frame: towards where Newton's method leads, all joints scaled together to the speed limits."""
-        k, goal = kit(arm), goal_numbers(base_from_tool)
-        before = clipped(k, posture(arm, q, "q"))
-        room = rooms(k, dt_s, self.max_deg_s, own=True)
-        distance, angle = k.errors(*before, *goal)
-        if distance <= REST and angle <= REST:
-            return k.attempt(goal, before, 0, (self.tolerance_m, self.tolerance_rad))
-        move = _newton_step(k, goal, before)
-        after = shortened(before, clipped(k, [a + b for a, b in zip(before, move, strict=True)]), room)
-        widest = max(map(abs, move))
-        if widest > _WILD:
-            return self._answer(k, goal, after, 1, widest)
-        return frame_attempt(k, goal, before, after, room, 1, (self.tolerance_m, self.tolerance_rad))
-
-    def _answer(self, k: Kit, goal: Sequence[float], q: Sequence[float], used: int, widest: float) -> Attempt:
-        tolerance = (self.tolerance_m, self.tolerance_rad)
-        found = k.attempt(goal, q, used, tolerance)
-        if found.reached or widest <= _WILD or found.why.startswith("out of reach"):
-            return found
-        size = "beyond all numbers" if math.isinf(widest) else f"of {widest:.3g} rad"
-        return k.attempt(goal, q, used, tolerance, f"the pseudo-inverse diverged near a singularity: a step {size}")
-
-    def _newton(self, k: Kit, goal: Sequence[float], q: list[float], most: int) -> tuple[list[float], int, float]:
-        """(best posture met, steps, largest part of a step)."""
-        best, least, widest = q, k.cost(*k.errors(*q, *goal)), 0.0
-        for used in range(most):
-            distance, angle = k.errors(*q, *goal)
-            if k.cost(distance, angle) <= least:
-                best, least = q, k.cost(distance, angle)
-            if distance <= self.tolerance_m and angle <= self.tolerance_rad:
-                return q, used, widest
-            move = _newton_step(k, goal, q)
-            widest = max(widest, *map(abs, move))
-            if math.isinf(widest):
-                return best, used + 1, widest
-            q = k.inside([a + b for a, b in zip(q, move, strict=True)])
-        return best, most, widest
+def tolerance_of(tolerance_m: float | None, tolerance_rad: float | None, faithful: bool) -> tuple[float, float]:
+    """(position [m], orientation [rad]) within which a pose is reached; the usual ones in the place of None."""
+    usual = (0.0025, math.radians(0.5)) if faithful else (1e-9, 1e-9)
+    return usual[0] if tolerance_m is None else tolerance_m, usual[1] if tolerance_rad is None else tolerance_rad
 
 
-def _newton_step(k: Kit, goal: Sequence[float], q: Sequence[float]) -> list[float]:
-    """The pseudo-inverse's step; infinite where it does not exist."""
-    try:
-        move: list[float] = list(k.law(newton_law, k.dof + 12)(*q, *goal))
-    except ZeroDivisionError:
-        return [math.inf] * k.dof
-    return move if all(map(math.isfinite, move)) else [math.inf] * k.dof
+def wrist_turned(k: Kit, goal: Sequence[float], q: Sequence[float], blend: float) -> list[float]:
+    """The posture after the wrist has turned its share of the way that is left."""
+    return list(k.law(wrist_law, 3 * k.dof + 13)(*q, *k.lower, *k.upper, *goal, blend))
+
+
+def rows_of(k: Kit, goal: Sequence[float], q: Sequence[float]) -> tuple[Array, Array, Array, Array]:
+    """(J_v (3, dof), J_w (3, dof), offset (3,) [m], turn (3,) [rad]) of a posture and a goal, base frame."""
+    values = np.array(k.law(jacobian_law, k.dof + 12)(*q, *goal))
+    jv, jw = values[: 3 * k.dof].reshape(3, -1), values[3 * k.dof : 6 * k.dof].reshape(3, -1)
+    return jv, jw, values[-6:-3], values[-3:]
 
 
 def _priority(k: Kit, goal: Sequence[float], q: Sequence[float], damping: float | None) -> list[float]:
@@ -233,9 +181,7 @@ def _priority(k: Kit, goal: Sequence[float], q: Sequence[float], damping: float 
     Equation: dq = A e_v + (J_w N)^+ (e_w - J_w A e_v), A = J_v^T (J_v J_v^T + lambda^2)^-1, N = 1 - J_v^+ J_v
     lambda^2 = lambda_0^2 (1 - w / w_0)^2 below a manipulability w_0 of w = det(J_v J_v^T)^(1/2), else 0.
     """
-    values = np.array(k.law(jacobian_law, k.dof + 12)(*q, *goal))
-    jv, jw = values[: 3 * k.dof].reshape(3, -1), values[3 * k.dof : 6 * k.dof].reshape(3, -1)
-    offset, turn = values[-6:-3], values[-3:]
+    jv, jw, offset, turn = rows_of(k, goal, q)
     square = jv @ jv.T
     if damping is None:
         scale = k.length_m

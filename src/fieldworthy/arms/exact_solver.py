@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
-from fieldworthy.arms.exact import TOLERANCE, miss_of, solve, start_of
+from fieldworthy.arms.exact import solve
+from fieldworthy.arms.exact_branches import TOLERANCE, miss_of, start_of
 from fieldworthy.arms.posture import pose_numbers
 from fieldworthy.arms.solver import Attempt
+from fieldworthy.core.errors import FieldworthyError
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class ExactSolver:
 
     def step(self, arm: Arm, base_from_tool: Array, q: Array, dt_s: float) -> Attempt:
         """All joints on a straight line to the posture, so fast that the slowest is at its speed limit."""
+        if not 0.0 <= dt_s < math.inf:
+            raise FieldworthyError(f"dt_s {dt_s}; valid: a time of 0 or more")
         numbers, here = pose_numbers(base_from_tool), start_of(arm, q)
         miss = miss_of(arm, here, numbers)
         if max(miss) <= TOLERANCE:

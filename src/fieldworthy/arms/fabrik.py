@@ -9,7 +9,8 @@ Default: the goal's orientation places the last joint's point as well (Source: A
 "Extending FABRIK with model constraints", Computer Animation and Virtual Worlds 27(1), 2016); a joint takes the angle
 that brings all points after it nearest to their places, the last three the whole pose (as in CCD); and a pass is taken
 whole, by half, a quarter or an eighth, only where it lowers the error. Damped least squares makes the last stretch.
-Faithful: position alone, every pass taken, and the wrist's turn after it (iterate.py): near the goal this circles.
+Faithful: position alone, every pass taken, and the wrist's turn after it (iterate.py): at some goals this goes to and
+fro for ever, at others it stalls short of them.
 Verified by: tests/verification/test_arm_fabrik.py
 """
 

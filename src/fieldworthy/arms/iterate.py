@@ -21,6 +21,7 @@ from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.arms.kit import Kit, goal_numbers, kit, posture, rest
 from fieldworthy.arms.least_squares import descend
 from fieldworthy.arms.solver import Attempt
+from fieldworthy.arms.solver_options import check_blend, check_options
 from fieldworthy.arms.sweep_laws import wrist_law
 from fieldworthy.core.errors import FieldworthyError
 
@@ -131,12 +132,10 @@ class SweepingSolver:
     """Shares to try, largest first, until a sweep lowers the error."""
 
     def __post_init__(self) -> None:
-        if self.iterations < 1 or self.starts < 1:
-            raise FieldworthyError(f"{self.name}: iterations and starts must be 1 or more; valid: whole numbers from 1")
-        if not (self.tolerance_m > 0.0 and self.tolerance_rad > 0.0 and self.max_deg_s > 0.0):
-            raise FieldworthyError(f"{self.name}: tolerances and max_deg_s must be positive; valid: > 0")
-        if not 0.0 <= self.orientation_blend <= 1.0:
-            raise FieldworthyError(f"{self.name}: orientation_blend {self.orientation_blend:g}; valid: 0 to 1")
+        check_options(
+            self, counts=("iterations", "starts"), positive=("tolerance_m", "tolerance_rad", "max_deg_s"), unset=()
+        )
+        check_blend(self)
 
     @staticmethod
     def sweep_law(of: Kit) -> Callable[..., Any]:

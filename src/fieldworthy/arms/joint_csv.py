@@ -275,7 +275,7 @@ class _Table:
         return tuple(notes)
 
 
-def write_joint_csv(path: Path, joints: JointSet, angle: Literal["deg", "rad"] = "deg") -> None:
+def write_joint_csv(path: str | Path, joints: JointSet, angle: Literal["deg", "rad"] = "deg") -> None:
     """Write a set as CSV; `read_joint_csv` reads it again, to the bit in radians and to rounding in degrees.
 
     Raises: FieldworthyError where the file cannot be written, or for names that a header cannot hold.
@@ -289,7 +289,7 @@ def write_joint_csv(path: Path, joints: JointSet, angle: Literal["deg", "rad"] =
     lines = [",".join(["t_s", *(f"{name}_{unit}" for name, unit in zip(joints.names, units, strict=True))])]
     for time, row in zip(joints.t_s.tolist(), q.tolist(), strict=True):
         lines.append(",".join(repr(value) for value in (time, *row)))
-    write_whole_text(path, "\n".join(lines) + "\n")
+    write_whole_text(Path(path), "\n".join(lines) + "\n")
 
 
 def _float(text: str) -> float | None:

@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from fieldworthy.arms.chain import Arm, Array
-from fieldworthy.arms.collision import clearance_between
+from fieldworthy.arms.chain import IDENTITY, Arm, Array
 from fieldworthy.arms.dataset import WaypointSet, densify
-from fieldworthy.arms.path import JointPath, PathOptions, plan
+from fieldworthy.arms.driven import Driven, departures, driven, swept, too_wide
+from fieldworthy.arms.path import JointPath, NoPath, PathOptions, plan
 from fieldworthy.arms.path_words import Label
 from fieldworthy.arms.spline import Indices
 from fieldworthy.arms.timing import Timing, retime
 from fieldworthy.core.errors import FieldworthyError
 
+_STANDS_M = 1e-9
+_ROUNDS = 6
+"""Times that stops are added where the smooth curve leaves its lines."""
 CORNER_RAD = math.radians(15.0)
 """A tool path that turns more than this at a waypoint is a corner: the arm stops there, for no smooth path goes
 through it."""
@@ -49,6 +52,10 @@ class Motion:
     """Tool speed on lines where the waypoints name none."""
     stops: tuple[int, ...]
     """Waypoints at which the arm stands, besides first and last."""
+    driven: Driven
+    """What was measured on the motion as it is driven, between the points too."""
+    hold_s: float
+    """Dwell at the last waypoint, which is not part of `timing`."""
     notes: tuple[str, ...]
     """What had to be given up, one sentence each, waypoints by their own numbers or names."""
 
@@ -61,47 +68,63 @@ class Motion:
 def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options: MotionOptions | None = None) -> Motion:
     """The continuous motion of least travel through waypoints, in the shortest time that limits and feeds allow.
 
-    The set's own tool, where it names one, is put on the arm. The arm stops at corners, at dwells, and where lines
-    and joint moves meet. start: posture (dof,) from which the arm comes.
-    Raises: NoPath with the waypoint and the reason; FieldworthyError for options that are none.
+    The set's own tool, where it names one, is put on the arm. The arm stops at corners, at dwells, where lines and
+    joint moves meet, and wherever the smooth curve through the points would leave the lines by more than 1 mm or 0.5
+    deg. What is driven, not only its points, is then held against lines, limits and clearance. A feed is the mean tool
+    speed between two points.
+    start: posture (dof,) from which the arm comes.
+    Raises: NoPath with the waypoint and the reason, also for a joint move through something; FieldworthyError for
+    options that are none.
     """
     options = options or MotionOptions()
     for name in ("feed_m_s", "step_m", "step_rad"):
-        if not getattr(options, name) > 0.0:
-            raise FieldworthyError(f"{name}: {getattr(options, name)}; valid: above 0")
+        value = getattr(options, name)
+        if not (isinstance(value, int | float) and value > 0.0):
+            raise FieldworthyError(f"{name}: {value}; valid: above 0")
+    notes = []
     if waypoints.flange_from_tool is not None:
+        if arm.tool != IDENTITY and np.abs(np.array(arm.tool) - waypoints.flange_from_tool).max() > 1e-9:
+            notes.append("the waypoints' own tool takes the place of the arm's")
         arm = arm.with_tool(waypoints.flange_from_tool)
     dense = densify(waypoints, options.step_m, options.step_rad)
     joint_moves = [row for row in range(1, len(dense)) if dense.move[row] == "joint"]
-    path_options = options.path
-    if waypoints.tool_axis_free.any() and path_options.spin_step_rad is None and waypoints.tool_axis_free.all():
-        path_options = replace(path_options, spin_step_rad=math.radians(15.0))
+    path_options, turning = options.path, None
+    if dense.tool_axis_free.any() and path_options.spin_step_rad is None:
+        path_options, turning = replace(path_options, spin_step_rad=math.radians(15.0)), dense.tool_axis_free
     label = labels(dense)
-    path = plan(arm, dense.base_from_tool, start=start, options=path_options, joint_moves=joint_moves, label=label)
+    path = plan(
+        arm, dense.base_from_tool, start=start, options=path_options, joint_moves=joint_moves, spin_free=turning,
+        label=label,
+    )  # fmt: skip
+    hold_s = float(dense.dwell_s[-1])
     if len(dense) == 1:
-        timing = retime(path.q, arm.speed, arm.acceleration)
-        return Motion(arm, dense, path, timing, options.feed_m_s, (), path.compromises)
-    place = path.base_from_tool[:, :3, 3]
-    length = np.linalg.norm(np.diff(place, axis=0), axis=1)
-    length[np.array(joint_moves, int) - 1] = 0.0  # a joint move has no feed
-    feed = np.where(np.isfinite(dense.speed_m_s[1:]), dense.speed_m_s[1:], options.feed_m_s)
-    stops = _stops(place, dense, joint_moves)
-    timing = retime(
-        path.q, arm.speed, arm.acceleration, tool_step_m=length, feed_m_s=feed, stops=stops, dwell_s=dense.dwell_s
-    )
-    return Motion(
-        arm,
-        dense,
-        path,
-        timing,
-        options.feed_m_s,
-        tuple(stops),
-        (
-            *path.compromises,
-            *_slow_notes(arm, dense, timing, stops),
-            *_swept(arm, path, joint_moves, path_options, label),
-        ),
-    )
+        timing, stops = retime(path.q, arm.speed, arm.acceleration), []
+    else:
+        place = path.base_from_tool[:, :3, 3]
+        length = np.linalg.norm(np.diff(place, axis=0), axis=1)
+        length[length < _STANDS_M] = 0.0  # rounding is no way that a feed could belong to
+        length[np.array(joint_moves, int) - 1] = 0.0  # nor is a joint move
+        feed = np.where(np.isfinite(dense.speed_m_s[1:]), dense.speed_m_s[1:], options.feed_m_s)
+        dwell = np.append(dense.dwell_s[:-1], 0.0)
+        stops = _stops(place, dense, joint_moves)
+        for _ in range(_ROUNDS):
+            timing = retime(
+                path.q, arm.speed, arm.acceleration, tool_step_m=length, feed_m_s=feed, stops=stops, dwell_s=dwell
+            )
+            wide = too_wide(arm, timing, joint_moves)
+            more = sorted({*stops, *(row for k in wide for row in (k, k + 1) if 0 < row < len(dense) - 1)})
+            if len(more) == len(stops):
+                break
+            stops = more
+    found = driven(arm, timing, joint_moves, path_options)
+    for sentence, row in swept(found, joint_moves, label, path_options.margin_m):
+        if path_options.avoid:
+            raise NoPath(row, sentence)
+        notes.append(sentence)
+    notes += [*path.compromises, *_slow_notes(arm, dense, timing, stops), *departures(found, label)]
+    if hold_s:
+        notes.append(f"the arm stands for {hold_s:g} s at the end, after the motion's time")
+    return Motion(arm, dense, path, timing, options.feed_m_s, tuple(stops), found, hold_s, tuple(notes))
 
 
 def _stops(place: Array, dense: WaypointSet, joint_moves: Sequence[int]) -> list[int]:
@@ -123,7 +146,8 @@ def _slow_notes(arm: Arm, dense: WaypointSet, timing: Timing, stops: Sequence[in
     notes = []
     corners = sum(1 for row in stops if dense.dwell_s[row] == 0.0)
     if corners:
-        notes.append(f"the arm stops at {corners} corners of the path")
+        places = "1 place" if corners == 1 else f"{corners} places"
+        notes.append(f"the arm stops at {places} on the way: corners, and where no smooth curve keeps to the lines")
     # Getting under way and stopping are no compromise: what counts is slowness between.
     held = [slow for slow in timing.slowed if slow.limit == "speed" or slow.reached_m_s < 0.5 * slow.asked_m_s]
     standing = {0, len(dense) - 1, *stops}
@@ -155,20 +179,3 @@ def labels(dense: WaypointSet) -> Label:
         return f"{100.0 * share:.0f} % of the way from {name(before)} to {name(before + 1)}"
 
     return label
-
-
-def _swept(arm: Arm, path: JointPath, joint_moves: Sequence[int], options: PathOptions, label: Label) -> list[str]:
-    """Joint moves sweep through more than their ends: sentences on those that come too near to something."""
-    if not joint_moves or not arm.capsules:
-        return []
-    horizon_m = options.margin_m + 0.1
-    notes = []
-    for row in joint_moves:
-        found = clearance_between(
-            arm, path.q[row - 1], path.q[row], options.obstacles, options.margin_m, horizon_m=horizon_m
-        )
-        if found.below_margin[0]:
-            near = f"{found.at.distance_m[0] * 1e3:.1f} mm ({' and '.join(found.at.pairs[0])})"
-            way = f"the joint move from {label(row - 1)} to {label(row)}"
-            notes.append(f"{way} comes within {near}: put a waypoint in between")
-    return notes

@@ -16,14 +16,14 @@ import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.arms.collision import clearance
-from fieldworthy.arms.exact import solve, start_of
+from fieldworthy.arms.exact_branches import start_of
 from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.path_candidates import Candidates, candidates, spun
 from fieldworthy.arms.path_search import Way, around, cheapest, cheapest_wound
 from fieldworthy.arms.path_spin import smoothed
 from fieldworthy.arms.path_words import Label, compromises, largest_steps, why_it_ends
 from fieldworthy.arms.posture import poses
-from fieldworthy.arms.singularity import wrist_sine
+from fieldworthy.arms.singularity import reach_m, wrist_sine
 from fieldworthy.core.errors import FieldworthyError
 
 _TRIES = 60
@@ -46,9 +46,10 @@ class NoPath(FieldworthyError):
 class PathOptions:
     """What a path is chosen by."""
 
-    singularity_weight: float = 1e-6
-    """Cost of a waypoint, divided by the square of the sine of the wrist's middle angle [rad^2]: small against joint
-    travel, so that it decides between ways that are equally short."""
+    singularity_weight: float = 1e-3
+    """Cost of a step of the tool beside that of the joints: weight times (step / sine of the wrist's middle angle)^2,
+    the step in shares of the arm's reach plus radians. So it grows with the path as joint travel does, and a way keeps
+    off the singularity where that costs little; at 1e-3 a sine of 0.03 weighs as much as the joints' own travel."""
     spin_step_rad: float | None = None
     """Where the tool may turn about its own z axis (drills, mills, nozzles): the step in which it is tried; None
     where it may not."""
@@ -92,13 +93,19 @@ def plan(
     start: Any = None,
     options: PathOptions | None = None,
     joint_moves: Sequence[int] = (),
+    spin_free: Any = None,
     label: Label = "waypoint {}".format,
 ) -> JointPath:
     """The continuous joint path of least travel through poses (n, 4, 4), exact to 1e-9 m and rad at each.
 
-    start: posture (dof,) from which the arm comes; among equal ways the nearest to it is taken.
+    Waypoints must lie so close that a joint turns less than half a radian between two (`densify`); larger steps count
+    only where the tool keeps to its line in them. Least is the sum of squared joint steps, and what
+    `singularity_weight` adds; limits and clearance are bounds, not costs, and whole turns are chosen so that the path
+    stays far from limits. Seven axes step between 33 places of the held joint.
+    start: posture (dof,) from which the arm comes; among nearly equal ways the nearest to it is taken.
     joint_moves: waypoints (1 to n - 1) that all joints go to at once, with the tool wherever that leads: the branch
-    may change. label: what sentences call a row of the poses.
+    may change. spin_free: (n,) bool, where the tool may turn; everywhere if options say so and None.
+    label: what sentences call a row of the poses.
     Raises: NoPath, with the waypoint at which the longest way ends and why; FieldworthyError for what are no poses.
     """
     options = options or PathOptions()
@@ -114,13 +121,19 @@ def plan(
     near = np.array(start_of(arm, start))
     from_start = None if start is None else near
     free = np.zeros(len(goals) - 1, bool)
-    free[np.array(list(joint_moves), int) - 1] = True
-    all_spins = np.broadcast_to(spins, (len(goals), len(spins)))
+    for row in joint_moves:
+        if int(row) != row or not 1 <= row < len(goals):
+            raise FieldworthyError(f"joint_moves: {row}; valid: rows 1 to {len(goals) - 1}")
+        free[int(row) - 1] = True
+    turning = np.ones(len(goals), bool) if spin_free is None else np.asarray(spin_free, bool)
+    if turning.shape != (len(goals),):
+        raise FieldworthyError(f"spin_free: shape {turning.shape}; valid: ({len(goals)},)")
+    all_spins = np.where(turning[:, None], spins, 0.0)
     way, found, linear, space = _chosen(arm, goals, near, all_spins, options, from_start, free, label)
     spin = found.spin[np.arange(len(goals)), way.chosen]
     q = way.q
     if len(spins) > 1:
-        smooth, turn = smoothed(arm, goals, q, spin, free)
+        smooth, turn = smoothed(arm, goals, q, spin, free, turning)
         room = _clearances(arm, smooth, options) if arm.capsules else None
         if room is None or not options.avoid or room.min() >= options.margin_m:
             q, spin, space = smooth, turn, room
@@ -143,14 +156,14 @@ def _chosen(
     Raises: NoPath.
     """
     found = candidates(arm, goals, near, spins)
-    cost = np.nan_to_num(options.singularity_weight / np.maximum(found.sine, 1e-3) ** 2)
+    cost = np.nan_to_num(options.singularity_weight * (_ways(arm, goals) / np.maximum(found.sine, 1e-3)) ** 2)
+    reached = found.exists.any(axis=1)
     avoid = options.avoid and bool(arm.capsules)
     for _ in range(_TRIES):
         way, turned_in_place = _search(arm, found, cost, start, free)
         if not len(way.q):
             row = way.ends_at
-            clear = row is not None and bool(found.exists[row].any() or not solve(arm, goals[row]).reached)
-            if row is not None and not clear:
+            if row is not None and reached[row] and not found.exists[row].any():
                 raise NoPath(row, f"at {label(row)} every posture has less clearance than {_mm(options.margin_m)}")
             raise NoPath(row or 0, why_it_ends(arm, goals, found, way, label))
         space = _clearances(arm, way.q, options) if avoid else None
@@ -160,6 +173,16 @@ def _chosen(
         found = _without(arm, found, _around(hit, len(goals)), options)
     where = label(int(hit[0]))
     raise NoPath(int(hit[0]), f"at {where} the clearance stays under {_mm(options.margin_m)} in every way tried")
+
+
+def _ways(arm: Arm, goals: Array) -> Array:
+    """(n, 1) how far the tool goes around each pose, half of the way before and half of that after it [reach + rad]."""
+    step = np.linalg.norm(np.diff(goals[:, :3, 3], axis=0), axis=1) / reach_m(arm)
+    chord = np.sqrt((np.diff(goals[:, :3, :3], axis=0) ** 2).sum(axis=(1, 2)) * 0.5)
+    whole = np.zeros(len(goals))
+    whole[1:] += 0.5 * (step + chord)
+    whole[:-1] += 0.5 * (step + chord)
+    return whole[:, None]
 
 
 def _mm(length_m: float) -> str:

@@ -11,8 +11,14 @@ import numpy as np
 from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.arms.closed import closed_of
 from fieldworthy.arms.closed_form import SINGULAR_SINE
-from fieldworthy.arms.exact import TOLERANCE, all_postures, branches_of
+from fieldworthy.arms.exact import all_postures, branches_of
+from fieldworthy.arms.exact_branches import TOLERANCE
 from fieldworthy.arms.polish import polished
+
+_ON_AXIS_M = 1e-9
+"""Distance of the wrist from axis 1 below which joint 1 is free."""
+_TRACKS = 16
+"""Postures of one waypoint that are followed, where there is no closed form."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +34,6 @@ class Candidates:
     measure."""
     spin: Array
     """(n, c) angle [rad] by which the tool stands turned about its own axis; 0 unless that is free."""
-    within_reach: Any
-    """(n, c) bool: within reach, whatever the limits say."""
     grid: tuple[int, int] = (1, 1)
     """How the c candidates are grouped: (angles of the tool, places of a held joint), groups of equally many."""
 
@@ -45,23 +49,24 @@ def candidates(arm: Arm, goals: Array, start: Array, spins: Array) -> Candidates
         first = start if start.ndim == 1 else start[0]
         each_spin = [_followed(arm, turned[:, k], first) for k in range(spins.shape[1])]
         spin = [np.broadcast_to(spins[:, k : k + 1], one.exists.shape) for k, one in enumerate(each_spin)]
-        parts = ([getattr(one, name) for one in each_spin] for name in ("q", "exists", "sine", "within_reach"))
-        q, exists, sine, reach = (np.concatenate(part, axis=1) for part in parts)
+        parts = ([getattr(one, name) for one in each_spin] for name in ("q", "exists", "sine"))
+        q, exists, sine = (np.concatenate(part, axis=1) for part in parts)
         # Tracks of their own may be as many as they like at each angle: no groups.
-        return Candidates(q, exists, sine, np.concatenate(spin, axis=1), reach)
+        return Candidates(q, exists, sine, np.concatenate(spin, axis=1))
     near = start if start.ndim == 1 else np.repeat(start, spins.shape[1], axis=0)
     found = branches_of(arm, turned.reshape(-1, 4, 4), near)
     each = found.exists.shape[1]
     branches = found.q.reshape(count, -1, each, arm.dof)
     there, sine = found.exists.reshape(count, -1, each), found.sine.reshape(count, -1, each)
-    _continue_through_singularities(arm, turned, branches, there, sine)
+    if each == 8:  # of a held joint there are neighbours enough
+        _fill(arm, turned, branches, there, sine, near.reshape(-1, arm.dof))
+        _continue_through_singularities(arm, turned, branches, there, sine)
     shape = (count, spins.shape[1] * each)
     return Candidates(
         branches.reshape(*shape, arm.dof),
         there.reshape(shape),
         sine.reshape(shape),
         np.repeat(spins, each, axis=1),
-        found.within_reach.reshape(shape),
         (spins.shape[1], each // 8),
     )
 
@@ -76,15 +81,24 @@ def spun(spin: Array) -> Array:
     return turn
 
 
-def _continue_through_singularities(arm: Arm, goals: Array, q: Array, exists: Any, sine: Array) -> None:
-    """At a wrist singularity two joints share one angle: let each branch share it as its neighbour's waypoint does.
+def _fill(arm: Arm, goals: Array, q: Array, exists: Any, sine: Array, near: Array) -> None:
+    """Postures for poses that have none: what a singularity leaves free may stand elsewhere, and where axes are only
+    nearly those of a known shape a search finds what its closed form does not. q and exists are changed."""
+    form = closed_of(arm)
+    assert form is not None
+    doubtful = (sine < SINGULAR_SINE).any(axis=2) | (not form.shape.exact)
+    for row, k in np.argwhere(doubtful & ~exists.any(axis=2)):
+        found = all_postures(arm, goals[row, k], near[row * q.shape[1] + k if len(near) > 1 else 0], whole_turns=False)
+        count = min(len(found), 8)
+        q[row, k, :count], exists[row, k, :count] = found[:count], True
 
-    goals (n, k, 4, 4), q (n, k, branches, dof), exists and sine (n, k, branches); q and exists are changed. Only for
-    arms whose branches are eight: with a held joint there are neighbours enough.
+
+def _continue_through_singularities(arm: Arm, goals: Array, q: Array, exists: Any, sine: Array) -> None:
+    """At a singularity of wrist or shoulder a joint is free: let each branch have it as its neighbour's waypoint does.
+
+    goals (n, k, 4, 4), q (n, k, 8, dof), exists and sine (n, k, 8); q and exists are changed.
     """
-    if q.shape[2] != 8:
-        return
-    singular: Any = (sine < SINGULAR_SINE).any(axis=2)
+    singular: Any = (sine < SINGULAR_SINE).any(axis=2) | _over_shoulder(arm, goals)
     rows = np.nonzero(singular.any(axis=1))[0]
     steps = [(row, row - 1) for row in rows if row > 0] + [(row, row + 1) for row in rows[::-1] if row + 1 < len(q)]
     done = ~singular
@@ -101,25 +115,38 @@ def _continue_through_singularities(arm: Arm, goals: Array, q: Array, exists: An
             done[row, k] = True
 
 
+def _over_shoulder(arm: Arm, goals: Array) -> Any:
+    """(n, k) whether the wrist stands on axis 1, so that joint 1 may stand anywhere."""
+    form = closed_of(arm)
+    assert form is not None
+    home, axis = np.array(arm.home), np.array(arm.joints[form.shape.joints[0]].axis)
+    to_wrist = home[:3, :3].T @ (np.array(form.shape.points[5]) - home[:3, 3])
+    wrist = goals[..., :3, 3] + goals[..., :3, :3] @ to_wrist - np.array(form.shape.points[0])
+    return np.linalg.norm(np.cross(axis, wrist), axis=-1) < _ON_AXIS_M
+
+
 def _followed(arm: Arm, goals: Array, start: Array) -> Candidates:
-    """Without a closed form: all postures that are found at some waypoint, each followed forwards and backwards."""
+    """Without a closed form: postures that are found at some waypoints, each followed forwards and backwards."""
     count = len(goals)
-    tracks: list[Array] = []
-    for first in (0, count - 1, count // 2):
-        for posture in all_postures(arm, goals[first], start):
-            if any(np.abs(track[first] - posture).max() < 1e-6 for track in tracks):
-                continue
-            track = np.full((count, arm.dof), np.nan)
-            track[first] = posture
-            for rows in (range(first + 1, count), range(first - 1, -1, -1)):
-                before = posture
-                for row in rows:
-                    after, miss = polished(arm, goals[row : row + 1], before[None])
-                    if miss[0] > TOLERANCE:
-                        break
-                    track[row] = before = after[0]
-            tracks.append(track)
-    q = np.stack(tracks, axis=1) if tracks else np.full((count, 1, arm.dof), np.nan)
+    tracks = np.full((count, 0, arm.dof), np.nan)
+    for first in dict.fromkeys((0, count - 1, count // 2)):
+        found = all_postures(arm, goals[first], start, whole_turns=False)
+        found = found[np.argsort(np.abs(found - start).max(axis=1), kind="stable")][:_TRACKS]
+        apart = found[:, None] - np.nan_to_num(tracks[first], nan=1e9)[None]
+        apart -= 2.0 * np.pi * np.round(apart / (2.0 * np.pi)) * [joint.kind == "revolute" for joint in arm.joints]
+        fresh = found[(np.abs(apart).max(axis=2) > 1e-6).all(axis=1)]
+        track = np.full((count, len(fresh), arm.dof), np.nan)
+        track[first] = fresh
+        for rows in (range(first + 1, count), range(first - 1, -1, -1)):
+            before, alive = fresh.copy(), np.arange(len(fresh))
+            for row in rows:
+                if not len(alive):
+                    break
+                after, miss = polished(arm, np.repeat(goals[row : row + 1], len(alive), axis=0), before)
+                kept = miss <= TOLERANCE
+                before, alive = after[kept], alive[kept]
+                track[row, alive] = before
+        tracks = np.concatenate([tracks, track], axis=1)
+    q = tracks if tracks.shape[1] else np.full((count, 1, arm.dof), np.nan)
     exists = np.isfinite(q).all(axis=2)
-    nothing = np.full(exists.shape, np.nan)
-    return Candidates(q, exists, nothing, np.zeros(exists.shape), exists)
+    return Candidates(q, exists, np.full(exists.shape, np.nan), np.zeros(exists.shape))

@@ -52,8 +52,8 @@ def why_it_ends(arm: Arm, goals: Array, found: Candidates, way: Way, label: Labe
     joint = arm.joints[int(np.abs(least).argmax())]
     return (
         f"between {label(row - 1)} and {label(row)} every way jumps: the least of them turns joint {joint.name} by "
-        f"{math.degrees(np.abs(least).max()):.1f} deg at once, as the branch that leads there is out of reach or at "
-        "a limit"
+        f"{math.degrees(np.abs(least).max()):.1f} deg at once: the branch that leads there is out of reach or at "
+        "a limit, or the two lie too far apart to tell (put points in between)"
     )
 
 

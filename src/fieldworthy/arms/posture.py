@@ -10,13 +10,16 @@ import numpy as np
 from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.core.errors import FieldworthyError
 
+_EXACT = 1e-13
+"""How far from orthonormal a rotation may be that is taken as it is; up to 1e-6 it is straightened first."""
+
 
 def postures(arm: Arm, q: Any, name: str = "q") -> Array:
     """Joint positions as an array (dof,) or (n, dof).
 
     Raises: FieldworthyError for another shape, or numbers that are not finite.
     """
-    rows = np.asarray(q, float)
+    rows = _array(q, name, f"({arm.dof},) or (n, {arm.dof}) numbers")
     if rows.ndim not in (1, 2) or rows.shape[-1] != arm.dof:
         what = f"shape {rows.shape} for {arm.dof} joints of {arm.name}"
         raise FieldworthyError(f"{name}: {what}; valid: ({arm.dof},) or (n, {arm.dof})")
@@ -34,7 +37,7 @@ def poses(base_from_tool: Any, name: str = "pose") -> Array:
 
     Raises: FieldworthyError for another shape, numbers that are not finite, or what is no rotation (to 1e-6).
     """
-    found = np.asarray(base_from_tool, float)
+    found = _array(base_from_tool, name, "(4, 4) or (n, 4, 4) numbers, base_from_tool")
     if found.ndim not in (2, 3) or found.shape[-2:] != (4, 4):
         raise FieldworthyError(f"{name}: shape {found.shape}; valid: (4, 4) or (n, 4, 4), base_from_tool")
     # Column by column: of many poses each operation is then one pass over memory.
@@ -55,7 +58,26 @@ def poses(base_from_tool: Any, name: str = "pose") -> Array:
         mirrored = off[index] <= 1e-6 and volume[index] < 0.0
         what = "is a mirror image, not a rotation" if mirrored else "is no rotation and offset"
         raise FieldworthyError(f"{name}[{index}]: {what}; valid: orthonormal columns (to 1e-6), last row 0 0 0 1")
-    return found
+    return found if off.size and off.max() <= _EXACT else _straightened(found)
+
+
+def _array(values: Any, name: str, valid: str) -> Array:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError) as error:
+        raise FieldworthyError(f"{name}: {error}; valid: {valid}") from None
+
+
+def _straightened(found: Array) -> Array:
+    """Rotations that were rounded on their way here, brought back to orthonormal columns.
+
+    Equation: R (3 - R^T R) / 2, Newton's iteration for the nearest rotation; it squares the error each time.
+    """
+    whole = found.copy()
+    turn = whole[..., :3, :3]
+    for _ in range(3):
+        turn[...] = 0.5 * turn @ (3.0 * np.eye(3) - np.swapaxes(turn, -1, -2) @ turn)
+    return whole
 
 
 def pose_numbers(base_from_tool: Any, name: str = "pose") -> list[float]:
@@ -68,12 +90,12 @@ def pose_numbers(base_from_tool: Any, name: str = "pose") -> list[float]:
         # Columns of length one and at right angles, the third being the product of the first two; NaN fails each of
         # these.
         if (
-            abs(a * a + d * d + g * g - 1.0) < 1e-6
-            and abs(b * b + e * e + h * h - 1.0) < 1e-6
-            and abs(a * b + d * e + g * h) < 1e-6
-            and abs(d * h - g * e - c) < 1e-6
-            and abs(g * b - a * h - f) < 1e-6
-            and abs(a * e - d * b - i) < 1e-6
+            abs(a * a + d * d + g * g - 1.0) < _EXACT
+            and abs(b * b + e * e + h * h - 1.0) < _EXACT
+            and abs(a * b + d * e + g * h) < _EXACT
+            and abs(d * h - g * e - c) < _EXACT
+            and abs(g * b - a * h - f) < _EXACT
+            and abs(a * e - d * b - i) < _EXACT
             and abs(x) + abs(y) + abs(z) < math.inf
             and s == t == u == 0.0
             and one == 1.0

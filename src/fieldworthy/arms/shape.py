@@ -6,7 +6,7 @@ chosen):
 - a spherical wrist behind axes 1 and 2 that meet: seven-axis arms with joint 3 held;
 - axes 2, 3 and 4 parallel, 5 and 6 meeting: Universal Robots and most collaborative arms.
 Source: Pieper, The Kinematics of Manipulators under Computer Control, Stanford, 1968; Elias & Wen, IK-Geo, 2025
-Frames: base, zero posture, as `chain` has them. Limits: what a shape asks for must hold to 1e-9 (m, rad) or the answers
+Frames: base, zero posture, as `chain` has them. Limits: what a shape asks for must hold to 1e-11 or the answers
 of its closed form are only near (`Shape.exact`), as for arms whose kinematics were calibrated; whoever uses them
 polishes them.
 """
@@ -21,8 +21,10 @@ import numpy as np
 from fieldworthy.arms.chain import Arm, Array, Triple
 from fieldworthy.arms.kinematics import turn_about
 
-_NEAR = 0.02
-"""Radians and metres up to which a shape counts as calibrated rather than another one."""
+_EXACT = 1e-11
+"""Radians, and shares of the arm's size, up to which it has the shape: sums of a file's numbers are that good."""
+_NEAR = 0.005
+"""Radians, and shares of the arm's length, up to which a shape counts as calibrated rather than another one."""
 
 ShapeKind = Literal["spherical, 2 and 3 parallel", "spherical, 1 and 2 meet", "2, 3 and 4 parallel"]
 
@@ -43,7 +45,7 @@ class Shape:
     aside: Triple
     """A vector across the last axis, base frame, zero posture: its turn shows the last angle."""
     exact: bool
-    """Whether the arm has the shape to 1e-9."""
+    """Whether the arm has the shape to 1e-11 of its size, and to 1e-11 rad."""
 
 
 def recognised(arm: Arm) -> Shape | None:
@@ -68,7 +70,7 @@ def recognised(arm: Arm) -> Shape | None:
         aside = np.cross(last, before)
         return Shape(
             kind, kept, tuple(map(tuple, places.tolist())), held, square,
-            tuple((aside / np.linalg.norm(aside)).tolist()), error <= 1e-9,
+            tuple((aside / np.linalg.norm(aside)).tolist()), error <= _EXACT,
         )  # fmt: skip
     return None
 
@@ -94,7 +96,7 @@ def _placed(arm: Arm, kept: tuple[int, ...], held: int | None, angle: float) -> 
 
 
 def _shape_of(axes: Array, points: Array) -> tuple[ShapeKind, Array, float] | None:
-    """(kind, points, how far from the ideal [m or rad]) of six axes."""
+    """(kind, points, how far from the ideal [rad, or share of the arm's size]) of six axes."""
 
     def parallel(i: int, j: int) -> float:
         return float(np.linalg.norm(np.cross(axes[i], axes[j])))
@@ -104,23 +106,27 @@ def _shape_of(axes: Array, points: Array) -> tuple[ShapeKind, Array, float] | No
         return float(np.linalg.norm(np.cross(axes[axis], end - start)))
 
     wrist, miss = _meeting(axes[3:], points[3:])
-    bends = min(lever(2, points[2], wrist), lever(2, points[2], points[1])) > 1e-3
-    if miss < _NEAR and bends and min(parallel(3, 4), parallel(4, 5)) > 0.1:
+    # Lengths count in units of the arm's own size, which no posture changes: from axis 2 to axis 3, and to the wrist.
+    upper, fore = lever(1, points[1], points[2]), lever(2, points[2], wrist)
+    size = max(upper + fore, 1e-12)
+    if miss < _NEAR * size and min(upper, fore) > 1e-3 * size and min(parallel(3, 4), parallel(4, 5)) > 0.1:
         places = points.copy()
         places[3:] = wrist
         shoulder, off = _meeting(axes[:2], points[:2])
-        if parallel(0, 1) > 0.1 and off <= 1e-9 and parallel(1, 2) > 1e-9:
+        if parallel(0, 1) > 0.1 and off <= _EXACT * size and parallel(1, 2) > 1e-9:
             places[:2] = shoulder
-            return "spherical, 1 and 2 meet", places, max(miss, off)
+            return "spherical, 1 and 2 meet", places, max(miss, off) / size
         if parallel(1, 2) < _NEAR and parallel(0, 1) > 0.1:
-            return "spherical, 2 and 3 parallel", places, max(miss, parallel(1, 2))
+            return "spherical, 2 and 3 parallel", places, max(miss / size, parallel(1, 2))
     wrist, miss = _meeting(axes[4:], points[4:])
     bent = max(parallel(1, 2), parallel(1, 3))
-    bends = min(lever(2, points[2], points[3]), lever(2, points[2], points[1])) > 1e-3
-    if max(miss, bent) < _NEAR and bends and min(parallel(0, 1), parallel(3, 4), parallel(4, 5)) > 0.1:
+    fore = lever(2, points[2], points[3])
+    size = max(upper + fore, 1e-12)
+    square = min(parallel(0, 1), parallel(3, 4), parallel(4, 5)) > 0.1
+    if max(miss / size, bent) < _NEAR and min(upper, fore) > 1e-3 * size and square:
         places = points.copy()
         places[4:] = wrist
-        return "2, 3 and 4 parallel", places, max(miss, bent)
+        return "2, 3 and 4 parallel", places, max(miss / size, bent)
     return None
 
 

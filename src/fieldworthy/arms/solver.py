@@ -44,11 +44,11 @@ class Solver(Protocol):
 _HOME = {
     "exact": "fieldworthy.arms.exact_solver:ExactSolver",
     "dls": "fieldworthy.arms.dls:DlsSolver",
-    "pinv": "fieldworthy.arms.dls:PseudoInverseSolver",
+    "pinv": "fieldworthy.arms.pinv:PseudoInverseSolver",
     "ccd": "fieldworthy.arms.ccd:CcdSolver",
     "fabrik": "fieldworthy.arms.fabrik:FabrikSolver",
 }
-_SEED = ("dls", "ccd", "fabrik")
+_SEED = ("dls", "pinv", "ccd", "fabrik")
 
 SOLVERS = tuple(_HOME)
 """Names of the built-in solvers; the first one is the default."""
@@ -63,17 +63,26 @@ def make_solver(name: str, **options: Any) -> Solver:
     """
     if name in SEED_SOLVERS:
         name, options = name.removesuffix("-seed"), {**options, "faithful": True}
-        options.update({"rows": 3} if name == "dls" else {})
+        options.update({"rows": 3} if name in ("dls", "pinv") else {})
     if name not in _HOME and ":" not in name:
         names = (*SOLVERS, *SEED_SOLVERS)
         hint = did_you_mean(name, names)
         raise FieldworthyError(f"solver '{name}': no such solver{hint}; valid: {', '.join(names)}; or module:Class")
     module, _, kind = _HOME.get(name, name).partition(":")
+    where = f"solver '{name}'"
+    if not module.strip(".") or not kind:
+        raise FieldworthyError(f"{where}: no module and class; valid: module:Class")
     try:
         make: Callable[..., Solver] = getattr(import_module(module), kind)
-    except (ImportError, AttributeError) as error:
-        raise FieldworthyError(f"solver '{name}': {error}; valid: module:Class that can be imported") from error
+    except Exception as error:  # whatever a user's module raises while it is imported
+        told = f"{type(error).__name__}: {error}"
+        raise FieldworthyError(f"{where}: {told}; valid: module:Class that can be imported") from error
     try:
-        return make(**options)
+        made = make(**options)
     except TypeError as error:
-        raise FieldworthyError(f"solver '{name}': {error}; valid: options of its constructor") from error
+        raise FieldworthyError(f"{where}: {error}; valid: options of its constructor") from error
+    missing = [word for word in ("solve", "step") if not callable(getattr(made, word, None))]
+    if missing or not isinstance(getattr(made, "name", None), str):
+        lacks = " and ".join(missing or ["name"])
+        raise FieldworthyError(f"{where}: it has no {lacks}; valid: a class with name, solve and step (arms/solver.py)")
+    return made

@@ -21,10 +21,11 @@ def convert(source: str, target: Path, robot: str | None, from_format: str | Non
     """
     from fieldworthy.arms.catalogue import load_arm
     from fieldworthy.arms.dataset import WaypointSet, builtin_sets, read_waypoints, waypoints_of, write_waypoints
+    from fieldworthy.arms.export import joint_set_of_trajectory, trajectory_of_joints, waypoints_as_program
     from fieldworthy.arms.joint_csv import JointSet, write_joint_csv
-    from fieldworthy.arms.program_of import joint_set_of_trajectory, trajectory_of_joints, waypoints_as_program
     from fieldworthy.arms.programs import read_program, write_program
     from fieldworthy.cli.arm_input import has_joints, is_trajectory
+    from fieldworthy.core.errors import FieldworthyError
 
     arm = None if robot is None else load_arm(robot)
     place = Path(source)
@@ -34,7 +35,7 @@ def convert(source: str, target: Path, robot: str | None, from_format: str | Non
     found: Any
     if is_set:
         found = read_waypoints(source)
-    elif source in builtin_sets(".csv") or (place.suffix.lower() == ".csv" and has_joints(place)):
+    elif source in builtin_sets(".csv") or (place.suffix == ".csv" and from_format is None and has_joints(place)):
         from fieldworthy.arms.joint_csv import read_joint_csv
 
         found = read_joint_csv(source)
@@ -51,6 +52,8 @@ def convert(source: str, target: Path, robot: str | None, from_format: str | Non
     elif suffix == ".csv" and to_format is None and not isinstance(found, WaypointSet) and _timed(found):
         write_joint_csv(target, joint_set_of_trajectory(found))
     elif suffix == ".json" and to_format is None and not (isinstance(found, WaypointSet) or _timed(found)):
+        if arm is None and any(move.joints is not None for move in found.moves):
+            raise FieldworthyError(f"{source}: targets in joints become poses by an arm; valid: --robot ARM")
         write_waypoints(target, waypoints_of(found, arm))
     elif isinstance(found, WaypointSet):
         if suffix == ".json":
@@ -59,8 +62,11 @@ def convert(source: str, target: Path, robot: str | None, from_format: str | Non
             write_program(waypoints_as_program(found, arm), target, to_format)
     else:
         write_program(found, target, to_format)
+    if suffix == ".csv" and not isinstance(found, JointSet) and not _timed(found):
+        click.echo("note: a table of poses has no speeds, dwells, names or kinds of move: they are left out", err=True)
     click.echo(f"written: {target}")
 
 
 def _timed(program: Any) -> bool:
-    return bool(program.moves) and all(move.joints is not None and move.time_s is not None for move in program.moves)
+    moves = getattr(program, "moves", ())
+    return bool(moves) and all(move.joints is not None and move.time_s is not None for move in moves)

@@ -17,6 +17,8 @@ def new(file: Path, robot: str) -> None:
     from fieldworthy.arms.dataset import data_path, write_whole_text
     from fieldworthy.core.errors import FieldworthyError
 
+    if not file.name.strip("."):
+        raise FieldworthyError(f"'{file}': no name of a file; valid: a name such as my-task.toml")
     arm = load_arm(robot)
     task = file.with_suffix(".toml")
     waypoints = file.with_suffix(".json")

@@ -91,7 +91,15 @@ def arm_and_tool(name: str, tool: str | None, convention: str, millimetres: bool
     from fieldworthy.arms.catalogue import load_arm
 
     arm = load_arm(name)
-    return arm if tool is None else arm.with_tool(pose(tool, "--tool", convention, millimetres))
+    if tool is None:
+        return arm
+    from fieldworthy.arms.singularity import reach_m
+
+    flange_from_tool = pose(tool, "--tool", convention, millimetres)
+    length = float((flange_from_tool[:3, 3] ** 2).sum() ** 0.5)
+    if length > 5.0 * reach_m(arm) and not millimetres:
+        click.echo(f"note: the tool is {length:.4g} m long: given in mm? Then add --mm", err=True)
+    return arm.with_tool(flange_from_tool)
 
 
 convention_options = [

@@ -153,8 +153,8 @@ def check_writable(out: Path) -> None:
 def write_motion(motion: Motion, out: Path, rate_hz: float) -> None:
     """Write a motion: joints over time, or a program that takes the planned branch."""
     from fieldworthy.arms.dataset import write_whole_text
+    from fieldworthy.arms.export import joint_set_of, program_of, trajectory_of_motion
     from fieldworthy.arms.joint_csv import write_joint_csv
-    from fieldworthy.arms.program_of import joint_set_of, program_of, trajectory_of_motion
     from fieldworthy.arms.programs import write_program
     from fieldworthy.arms.programs.joint_trajectory import write_trajectory
 
@@ -184,7 +184,9 @@ def _show(motion: Motion, out: Path | None, as_json: bool) -> None:
         "largest_step_deg": math.degrees(float(steps.max())),
         "peak_speed_ratio": float(timing.speed_ratio.max()),
         "peak_acceleration_ratio": float(timing.acceleration_ratio.max()),
-        "least_clearance_m": None if found.clearance_m is None else float(found.clearance_m.min()),
+        "line_error_m": float(motion.driven.line_error_m.max(initial=0.0)),
+        "line_error_deg": math.degrees(float(motion.driven.line_error_rad.max(initial=0.0))),
+        "least_clearance_m": motion.driven.least_clearance_m,
         "stops": len(motion.stops),
         "notes": list(motion.notes),
         "first_deg": shown_joints(motion.arm, found.q[0]),
@@ -202,6 +204,7 @@ def _show(motion: Motion, out: Path | None, as_json: bool) -> None:
     worst = f"{figures['worst_error_m']:.1e} m and {figures['worst_error_rad']:.1e} rad"
     lines = [
         ("exact to", f"{worst} at {len(found.q)} points"),
+        ("off the lines by", f"{figures['line_error_m'] * 1e3:.2g} mm and {figures['line_error_deg']:.2g} deg at most"),
         ("largest joint step", f"{figures['largest_step_deg']:.2f} deg between points"),
         ("joint speed", f"{100 * figures['peak_speed_ratio']:.0f} % of the limit at most"),
         ("joint acceleration", f"{100 * figures['peak_acceleration_ratio']:.0f} % of the limit at most"),

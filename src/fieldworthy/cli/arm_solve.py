@@ -48,8 +48,9 @@ def solve(
     """
     import numpy as np
 
-    from fieldworthy.arms.exact import all_postures, start_of
+    from fieldworthy.arms.exact import all_postures
     from fieldworthy.arms.exact import solve as nearest
+    from fieldworthy.arms.exact_branches import start_of
     from fieldworthy.arms.kinematics import fk
     from fieldworthy.arms.solver import make_solver
 

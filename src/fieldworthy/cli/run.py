@@ -84,7 +84,7 @@ def _piloting(function: Callable[..., Any]) -> Callable[..., Any]:
     "--solver",
     metavar="NAME|all",
     help="Of an arm's task: exact, dls, pinv, ccd, fabrik, dls-seed, "
-    "ccd-seed, fabrik-seed, module:Class, or all of the built-in ones; default: the task's.",
+    "pinv-seed, ccd-seed, fabrik-seed, module:Class, or all of the built-in ones; default: the task's.",
 )
 @_piloting
 def command(

@@ -53,7 +53,7 @@ class ArmSolver(Strict, frozen=True, kw_only=True):
     """How the waypoints are followed while playing."""
 
     name: str = "exact"
-    """exact, dls, pinv, ccd, fabrik; dls-seed, ccd-seed, fabrik-seed; or module:Class."""
+    """exact, dls, pinv, ccd, fabrik; dls-seed, pinv-seed, ccd-seed, fabrik-seed; or module:Class."""
     options: dict[str, Any] = msgspec.field(default_factory=dict)
     """Of the solver, such as iterations, damping, faithful."""
 

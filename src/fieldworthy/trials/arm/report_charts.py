@@ -18,7 +18,7 @@ from fieldworthy.trials.report.text import esc, short
 from fieldworthy.trials.report.time_chart import Line, time_chart
 
 SOLVER_CSS = {name: f"part-{k}" for k, name in enumerate(
-    ("exact", "dls", "pinv", "ccd", "fabrik", "dls-seed", "ccd-seed", "fabrik-seed"))}  # fmt: skip
+    ("exact", "dls", "pinv", "ccd", "fabrik", "dls-seed", "ccd-seed", "fabrik-seed", "pinv-seed"))}  # fmt: skip
 _ZERO = ((0.0, ""),)
 """A level at 0, so that the axis begins there."""
 _PAIRS = 5

@@ -143,12 +143,15 @@ _FAULTS = {
     "dls-seed": "moves the tool's point first, to within 2.5\u202fmm, and turns the wrist only after that; the turn "
     "takes the "
     "point off again, and the next frame begins anew (ping-pong)",
+    "pinv-seed": "does the same without damping: near a singularity its step for the point has no bound, and the "
+    "joints are thrown "
+    "from limit to limit",
     "ccd-seed": "turns one joint after the other for the point alone and the wrist after it: each undoes a part of "
     "the other, and "
     "the joints tremble around the target",
     "fabrik-seed": "places points on a chain whose joints cannot turn that way, and takes every pass, better or "
-    "worse: near the "
-    "target, and far from it too, it circles",
+    "worse: it goes to "
+    "and fro near a target, or stalls short of it",
 }
 
 

@@ -128,13 +128,13 @@ def swept(found: Driven, joint_moves: Sequence[int], label: Label, margin_m: flo
     if found.clearance_m is None:
         return
     moves = set(joint_moves)
-    for row in np.nonzero(found.clearance_m < margin_m)[0] + 1:
+    for row in (np.nonzero(found.clearance_m < margin_m)[0] + 1).tolist():
         distance, pair = found.clearance_m[row - 1], " and ".join(found.nearest[row - 1])
         if row in moves:
             what = f"the joint move from {label(row - 1)} to {label(row)}"
-            yield f"{what} comes within {distance * 1e3:.1f} mm ({pair}): put a waypoint in between", int(row)
+            yield f"{what} comes within {distance * 1e3:.1f} mm ({pair}): put a waypoint in between", row
         elif distance <= 0.0:
-            yield f"between {label(row - 1)} and {label(row)} the arm goes through something ({pair})", int(row)
+            yield f"between {label(row - 1)} and {label(row)} the arm goes through something ({pair})", row
 
 
 def departures(found: Driven, label: Label) -> list[str]:

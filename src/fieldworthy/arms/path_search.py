@@ -61,7 +61,7 @@ def cheapest(
         first = first + 0.01 * (short_way(q[0] - start, round_joints) ** 2).sum(axis=1)
     first[np.isnan(first)] = np.inf
     edges = _all_edges(q, exists, round_joints, most_step) if grid == (1, 1) and q.shape[1] <= 16 else None
-    line = ~np.isinf(most_step).all(axis=1)
+    line: Any = ~np.isinf(most_step).all(axis=1)
     before, total = np.empty(exists.shape, np.int32), first
     if not np.isfinite(total).any():
         return Way(np.empty(0, int), np.empty((0, q.shape[2])), 0)
@@ -152,24 +152,65 @@ def cheapest_wound(
     total = cost[0, owner] + (0.0 if start is None else 0.01 * ((reached - start) ** 2).sum(axis=1))
     rows, owners, links = [reached], [owner], [np.zeros(len(owner), int)]
     for row in range(1, len(q)):
-        after, whose = all_turns(q, exists, low, high, round_joints, row)
-        steps = np.abs(after[None] - rows[-1][:, None])
-        edge = np.where((steps <= most_step[row - 1]).all(axis=2), (steps**2).sum(axis=2), np.inf)
-        sums = total[:, None] + edge
-        if not len(after) or not np.isfinite(sums).any():
+        if np.isinf(most_step[row - 1]).all():
+            after, whose = all_turns(q, exists, low, high, round_joints, row)
+            sums = total[:, None] + ((after[None] - rows[-1][:, None]) ** 2).sum(axis=2)
+            link = sums.argmin(axis=0) if sums.size else np.empty(0, int)
+            spent = sums[link, np.arange(len(after))]
+        else:
+            after, whose, link, spent = _onward(
+                rows[-1], owners[-1], total, q, exists, row, low, high, round_joints, most_step[row - 1]
+            )
+        if not len(after):
             last = int(total.argmin())
             chosen = np.array([o[i] for o, i in zip(owners, _walk(links, last), strict=True)])
             return Way(chosen, np.empty((0, q.shape[2])), row, rows[-1][last])
-        best = sums.argmin(axis=0)
-        total = sums[best, np.arange(len(after))] + cost[row, whose]
-        kept = np.isfinite(total)
-        total = total[kept]
-        rows.append(after[kept])
-        owners.append(whose[kept])
-        links.append(best[kept])
+        total = spent + cost[row, whose]
+        rows.append(after)
+        owners.append(whose)
+        links.append(link)
     indices = _walk(links, int(total.argmin()))
     chosen = np.array([o[i] for o, i in zip(owners, indices, strict=True)])
     return Way(chosen, np.clip(np.array([r[i] for r, i in zip(rows, indices, strict=True)]), low, high))
+
+
+def _onward(
+    states: Array,
+    owner: Any,
+    total: Array,
+    q: Array,
+    exists: Any,
+    row: int,
+    low: Array,
+    high: Array,
+    round_joints: Any,
+    most: Array,
+) -> tuple[Array, Any, Any, Array]:
+    """(postures (k, dof), candidate of each, state it is reached from, cost): one step on from wound states (m, dof).
+
+    On a line each joint goes the short way, so that a state has one way on to each candidate, in one whole turn.
+    """
+    a, b = np.nonzero(exists[row - 1])[0], np.nonzero(exists[row])[0]
+    steps = short_way(q[row, b][None] - q[row - 1, a][:, None], round_joints)
+    allowed = (np.abs(steps) <= most).all(axis=2)
+    found: list[tuple[Array, Any, Any, Array]] = []
+    for i, j in np.argwhere(allowed):
+        members = np.nonzero(owner == a[i])[0]
+        after = states[members] + steps[i, j]
+        turns = np.where(round_joints, np.round((after - q[row, b[j]]) / _TURN), 0.0)
+        after = q[row, b[j]] + _TURN * turns
+        inside = ((after >= low - 1e-9) & (after <= high + 1e-9)).all(axis=1)
+        spent = total[members] + (steps[i, j] ** 2).sum()
+        key = np.column_stack([np.full(len(members), b[j]), turns])
+        found.append((after[inside], key[inside], members[inside], spent[inside]))
+    if not found:
+        return np.empty((0, q.shape[2])), np.empty(0, int), np.empty(0, int), np.empty(0)
+    postures, keys, origin, spent = (np.concatenate([part[k] for part in found]) for k in range(4))
+    order = np.lexsort((spent, *keys.T))  # of equal postures the cheapest comes first
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = (np.diff(keys[order], axis=0) != 0.0).any(axis=1)
+    kept = order[fresh]
+    return postures[kept], keys[kept, 0].astype(int), origin[kept], spent[kept]
 
 
 def short_way(step: Array, round_joints: Any) -> Array:

@@ -8,15 +8,12 @@ from the tip to the holder, so the tool's z, which points into the material, is 
 (the frame's y where those two are parallel); every later one is the one before, turned by the smallest rotation between
 the two axes. So the tool never spins about its own axis, and a path with a continuous axis has a continuous
 orientation.
-Source: ISO 4343 (the words of cutter location data); Siemens NX, Manufacturing, CLSF Manager (CIRCLE and its clockwise
-axis).
+Source: ISO 4343 (the words of cutter location data). CIRCLE is in `apt_circle.py`.
 Verified by: tests/cases/test_arm_programs_apt.py
-Long because the words of a statement share one state, and the arc that replaces a chord belongs to it.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -24,21 +21,14 @@ from typing import Literal
 
 import numpy as np
 
-from fieldworthy.arms.chain import IDENTITY, Array, Matrix
+from fieldworthy.arms.chain import IDENTITY, Array, Matrix, as_matrix
 from fieldworthy.arms.program import Move, Program
-from fieldworthy.arms.programs.text_lines import (
-    M_PER_INCH,
-    M_PER_MM,
-    Findings,
-    StatementError,
-    add_dwell,
-    doubt_units,
-    finite,
-    pose,
-    require_text,
-    rigid,
-    tool_along,
-)
+from fieldworthy.arms.programs.apt_circle import Circle
+from fieldworthy.arms.programs.checks import check_units
+from fieldworthy.arms.programs.findings import Findings, StatementError
+from fieldworthy.arms.programs.frames import M_PER_INCH, M_PER_MM, placed, rigid, tool_along
+from fieldworthy.arms.programs.running import add_dwell
+from fieldworthy.arms.programs.words import finite, require_text
 from fieldworthy.core.errors import FieldworthyError
 
 SPEEDS = {"MMPM": M_PER_MM / 60.0, "IPM": M_PER_INCH / 60.0, "MPM": 1.0 / 60.0, "FPM": 0.3048 / 60.0}
@@ -55,7 +45,7 @@ REFUSED = {
 
 def read(
     text: str,
-    source: str,
+    source: str = "",
     *,
     base_from_frame: Matrix | Array = IDENTITY,
     circle: Literal["clockwise", "counterclockwise"] | None = None,
@@ -77,12 +67,12 @@ def read(
         try:
             reader.statement(line, word, arguments)
         except (StatementError, FieldworthyError) as error:
-            reader.findings.failure(line, error)
+            reader.findings.failure(line, word, error)
     reader.end_of_circle()
     if not reader.moves and not reader.findings.problems:
-        reader.findings.problem(0, "no GOTO in the file", "one or more GOTO/x,y,z")
-    reader.findings.raise_if_any()
-    doubt_units(reader.moves, reader.findings)
+        reader.findings.problem(0, "", "no GOTO in the file", "one or more GOTO/x,y,z")
+    reader.findings.stop()
+    check_units(reader.findings, reader.moves, "mm")
     name = reader.name or PurePath(source).stem
     return Program(name, tuple(reader.moves), source=source, notes=tuple(reader.findings.notes))
 
@@ -103,7 +93,7 @@ def _statements(text: str, findings: Findings) -> Iterator[tuple[int, str, list[
             yield start, re.sub(r"^\w+\)\s*", "", word).strip().upper(), arguments
         start = 0
     if joined.strip():
-        findings.problem(start, "the file ends within a statement that `$` continues", "the rest of the statement")
+        findings.problem(start, "", "the file ends within a statement that `$` continues", "the rest of the statement")
 
 
 class _Reader:
@@ -120,9 +110,8 @@ class _Reader:
         self.turn: Array | None = None
         self.at_m: Array | None = None
         self.home_m: Array | None = None
-        self.circle: tuple[int, Array, Array, float] | None = None
+        self.circle: Circle | None = None
         self.circle_points: list[Array] = []
-        self.circle_start_m: Array | None = None
 
     def statement(self, line: int, word: str, arguments: list[str]) -> None:
         if word not in ("GOTO", "FEDRAT", "FEED"):
@@ -150,13 +139,13 @@ class _Reader:
                 raise StatementError("CIRCLE with TIMES is a helix, which is not read", "the helix as points")
             if values[6] <= 0.0:
                 raise StatementError(f"CIRCLE radius is {arguments[6]}", "a positive length")
-            centre, axis = np.array(values[:3]) * self.unit_m, _axis(values[3:6])
-            self.circle, self.circle_points = (line, centre, axis, values[6] * self.unit_m), []
-            self.circle_start_m = self.at_m
+            centre_m, axis = np.array(values[:3]) * self.unit_m, _axis(values[3:6])
+            self.circle = Circle(line, centre_m, axis, values[6] * self.unit_m, self.at_m)
+            self.circle_points = []
         elif word == "DELAY":
             if len(arguments) != 1:
                 raise StatementError(f"DELAY has {len(arguments)} arguments", "DELAY/seconds")
-            seconds = finite(arguments[0], "DELAY")
+            seconds = finite(arguments[0])
             if seconds < 0.0:
                 raise StatementError(f"DELAY is {seconds:g} s", "0 or more")
             add_dwell(self.moves, seconds, line, self.findings)
@@ -168,9 +157,8 @@ class _Reader:
         elif word == "PARTNO" or word.startswith("PARTNO "):
             self.name = word.removeprefix("PARTNO").strip() or ",".join(arguments) or self.name
         elif word != "MULTAX":
-            self.findings.note(
-                line, f"{'/'.join((word, ','.join(arguments))).rstrip('/')} is not motion and is left out"
-            )
+            told = "/".join((word, ",".join(arguments))).rstrip("/")
+            self.findings.note(line, f"{told} is not motion and is left out")
 
     def goto(self, line: int, word: str, arguments: list[str]) -> None:
         if word == "GODLTA":
@@ -184,7 +172,7 @@ class _Reader:
         if len(values) == 6:
             self.axis = _axis(values[3:])
         point_m = np.array(values[:3]) * self.unit_m
-        on = self.on_circle(point_m)
+        on = self.circle is not None and not self.circle.off_m(point_m)
         if self.circle_points and not on:
             self.end_of_circle()
         if self.circle is not None:
@@ -193,22 +181,13 @@ class _Reader:
         if not on:
             self.end_of_circle()
 
-    def on_circle(self, point_m: Array) -> bool:
-        """Whether a point is still of the circle; the first that is not ends it."""
-        if self.circle is None:
-            return False
-        _, centre_m, axis, radius_m = self.circle
-        spoke = point_m - centre_m
-        off_m = abs(float(np.linalg.norm(spoke - (spoke @ axis) * axis)) - radius_m)
-        return off_m <= max(0.01 * radius_m, 1e-5)
-
     def move(self, line: int, point_m: Array, label: str) -> None:
         """Add the linear move to a point, with the tool axis in force."""
         self.turn = _turned(self.turn, -self.axis)
         self.moves.append(
             Move(
                 "linear",
-                pose=pose(self.turn, point_m),
+                pose=as_matrix(placed(self.turn, point_m)),
                 base_from_frame=self.base_from_frame,
                 speed_m_s=None if self.rapid else self.feed_m_s,
                 label=label or ("RAPID" if self.rapid else ""),
@@ -238,7 +217,7 @@ class _Reader:
             raise StatementError(f"FEDRAT/{','.join(arguments)} is not understood", f"a number and {', '.join(SPEEDS)}")
         self.feed_unit = units[0] if units else self.feed_unit
         if values:
-            value = finite(values[0], "FEDRAT")
+            value = finite(values[0])
             if value <= 0.0:
                 raise StatementError(f"FEDRAT is {value:g}", "a positive feed rate")
             self.feed_m_s = value * SPEEDS[self.feed_unit]
@@ -256,56 +235,31 @@ class _Reader:
         circle, points, self.circle, self.circle_points = self.circle, self.circle_points, None, []
         if circle is None or not points:
             return
-        line, centre_m, axis, radius_m = circle
         if len(points) > 1:
-            self.findings.note(line, f"CIRCLE is followed as its {len(points)} points, on straight lines")
-            return
-        if self.circle_way is None:
+            self.findings.note(circle.line, f"CIRCLE is followed as its {len(points)} points, on straight lines")
+        elif self.circle_way is None:
             self.findings.problem(
-                line,
+                circle.line,
+                "CIRCLE",
                 "CIRCLE is followed by its end point alone and the way round is not told",
                 "option circle='clockwise' (as Siemens NX counts, seen against i, j, k) or 'counterclockwise'",
             )
-            return
-        if self.circle_start_m is None:
-            self.findings.problem(line, "CIRCLE starts nowhere", "a GOTO or FROM before it")
-            return
-        start, end = (point - centre_m for point in (self.circle_start_m, points[0]))
-        rise_m = float((end - start) @ axis)
-        start, end = (spoke - (spoke @ axis) * axis for spoke in (start, end))
-        for name, spoke in (("start", start), ("end", end)):
-            off_m = float(np.linalg.norm(spoke)) - radius_m
-            if abs(off_m) > max(0.01 * radius_m, 1e-5):
-                self.findings.problem(
-                    line, f"the {name} is {off_m * 1000.0:+.4g} mm off the CIRCLE", "points on the circle"
-                )
-                return
-        if abs(rise_m) > 1e-5:
-            self.findings.problem(line, "CIRCLE with an end point at another height is a helix", "the helix as points")
-            return
-        sense = 1.0 if self.circle_way == "counterclockwise" else -1.0
-        sweep = math.atan2(float(np.cross(start, end) @ axis), float(start @ end)) * sense
-        sweep = sweep % (2.0 * math.pi)
-        if sweep < 1e-9 or 2.0 * math.pi - sweep < 1e-9:
-            sweep = 2.0 * math.pi
-        middle_m = centre_m + float((self.circle_start_m - centre_m) @ axis) * axis
-        self.replace_by_arc(line, middle_m, axis * sense, start, sweep, points[0])
+        else:
+            try:
+                self.replace_by_arcs(circle.line, circle.arcs(points[0], self.circle_way == "counterclockwise"))
+            except StatementError as error:
+                self.findings.failure(circle.line, "CIRCLE", error)
 
-    def replace_by_arc(self, line: int, centre_m: Array, axis: Array, spoke: Array, sweep: float, end_m: Array) -> None:
-        """The last move, a chord, becomes arcs of at most half a turn; the tool keeps the orientation of the end."""
+    def replace_by_arcs(self, line: int, points: list[Array]) -> None:
+        """The last move, a chord, becomes arcs; the tool keeps the orientation of the end."""
         chord = self.moves.pop()
         turn = np.array(chord.pose)[:3, :3]
-        count = math.ceil(sweep / math.pi - 1e-9)
-        across = np.cross(axis, spoke)
-        half = sweep / (2 * count)
-        points = [centre_m + math.cos(n * half) * spoke + math.sin(n * half) * across for n in range(1, 2 * count + 1)]
-        points[-1] = end_m
         for via, target in zip(points[::2], points[1::2], strict=True):
             self.moves.append(
                 Move(
                     "circular",
-                    pose=pose(turn, target),
-                    via=pose(turn, via),
+                    pose=as_matrix(placed(turn, target)),
+                    via=as_matrix(placed(turn, via)),
                     base_from_frame=chord.base_from_frame,
                     speed_m_s=chord.speed_m_s,
                     label="CIRCLE",
@@ -318,7 +272,7 @@ def _numbers(arguments: list[str], names: tuple[str, ...], word: str) -> list[fl
     if len(arguments) != len(names):
         many = f"{word} has {len(arguments)} numbers"
         raise StatementError(many, f"{word}/{','.join(names)}" + (" or with i,j,k" if names == ("x", "y", "z") else ""))
-    return [finite(text, f"{word} {name}") for text, name in zip(arguments, names, strict=True)]
+    return [finite(text, f"{word}.{name}") for text, name in zip(arguments, names, strict=True)]
 
 
 def _axis(values: list[float]) -> Array:

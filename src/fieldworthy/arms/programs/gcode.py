@@ -10,7 +10,6 @@ helix becomes arcs of at most 30 deg of turn; they leave the helix by less than 
 Source: NIST RS274/NGC Interpreter, version 3, Kramer, Proctor & Messina, NISTIR 6556, 2000 (modal groups, planes, arcs,
 R); LinuxCNC documentation, G-codes (tolerance between the radii of an arc, P turns).
 Verified by: tests/cases/test_arm_programs_gcode.py
-Long because one block touches every modal group.
 """
 
 from __future__ import annotations
@@ -23,28 +22,19 @@ from typing import Literal
 
 import numpy as np
 
-from fieldworthy.arms.chain import IDENTITY, Array, Matrix, Triple
+from fieldworthy.arms.chain import IDENTITY, Array, Matrix, Triple, as_matrix
 from fieldworthy.arms.orientation import matrix_of
 from fieldworthy.arms.program import Move, Program
-from fieldworthy.arms.programs.text_lines import (
-    M_PER_INCH,
-    M_PER_MM,
-    Findings,
-    StatementError,
-    add_dwell,
-    doubt_units,
-    finite,
-    pose,
-    require_text,
-    rigid,
-    tool_along,
-)
+from fieldworthy.arms.programs.checks import check_units
+from fieldworthy.arms.programs.findings import Findings, StatementError
+from fieldworthy.arms.programs.frames import M_PER_INCH, M_PER_MM, placed, rigid, tool_along
+from fieldworthy.arms.programs.gcode_arc import PLANES, Arc
+from fieldworthy.arms.programs.running import add_dwell
+from fieldworthy.arms.programs.words import finite, require_text
 from fieldworthy.core.errors import FieldworthyError
 
 WORD = re.compile(r"([A-Z])([+-]?(?:\d+\.?\d*|\.\d+))")
 MOTION = {"G0", "G1", "G2", "G3"}
-PLANES = {"G17": (0, 1, 2), "G18": (2, 0, 1), "G19": (1, 2, 0)}
-"""First and second axis of the plane and its normal; right-handed, so ZX and not XZ."""
 OFFSETS = {"G54", "G55", "G56", "G57", "G58", "G59", "G59.1", "G59.2", "G59.3"}
 IDLE = {"G40", "G49", "G61", "G61.1", "G80", "G94", "G97", "G98", "G99", "G69", "G50", "G64", "G15", "G92.1", "G8"}
 """Words that cancel what is never in force here, or that leave the path as it is."""
@@ -60,14 +50,11 @@ REFUSED = {
     "a subprogram": "M97 M98 M99",
 }
 WHY_REFUSED = {code: why for why, codes in REFUSED.items() for code in codes.split()}
-HELIX_STEP = math.radians(30.0)
-FULL = 2.0 * math.pi
-MOST_TURNS = 1000
 
 
 def read(
     text: str,
-    source: str,
+    source: str = "",
     *,
     base_from_frame: Matrix | Array = IDENTITY,
     frames: Mapping[str, Matrix | Array] | None = None,
@@ -93,8 +80,8 @@ def read(
     for name, value, valid in (("rotary", rotary, ("refuse", "head")), ("dwell_unit", dwell_unit, ("s", "ms"))):
         if value not in valid:
             raise FieldworthyError(f"{name} is {value!r}; valid: {', '.join(valid)}")
-    placed = {name.upper(): rigid(frame, f"frames[{name!r}]") for name, frame in (frames or {}).items()}
-    reader = _Reader(Findings(source), rigid(base_from_frame, "base_from_frame"), placed, tool_along(axis))
+    known = {name.upper(): rigid(frame, f"frames[{name!r}]") for name, frame in (frames or {}).items()}
+    reader = _Reader(Findings(source), rigid(base_from_frame, "base_from_frame"), known, tool_along(axis))
     reader.head, reader.dwell_unit_s = rotary == "head", 1.0 if dwell_unit == "s" else 0.001
     if start_mm is not None:
         reader.at = [value * M_PER_MM for value in start_mm]
@@ -102,13 +89,13 @@ def read(
         try:
             reader.block(line, raw)
         except (StatementError, FieldworthyError) as error:
-            reader.findings.failure(line, error)
+            reader.findings.failure(line, reader.motion or "", error)
         if reader.ended:
             break
     if not reader.moves and not reader.findings.problems:
-        reader.findings.problem(0, "no motion with a known X, Y and Z", "G0 or G1 with X, Y, Z, or start_mm")
-    reader.findings.raise_if_any()
-    doubt_units(reader.moves, reader.findings)
+        reader.findings.problem(0, "", "no motion with a known X, Y and Z", "G0 or G1 with X, Y, Z, or start_mm")
+    reader.findings.stop()
+    check_units(reader.findings, reader.moves, "mm")
     return Program(PurePath(source).stem, tuple(reader.moves), source=source, notes=tuple(reader.findings.notes))
 
 
@@ -178,7 +165,7 @@ class _Reader:
             self.dwell(line, values)
         elif {"G28", "G30"} & set(codes):
             self.to_reference(line, codes, values)
-        elif values.keys() & set("XYZABC") or (values.keys() & set("IJK") and self.motion in ("G2", "G3")):
+        elif values.keys() & set("XYZABCUVW") or (values.keys() & set("IJK") and self.motion in ("G2", "G3")):
             self.go(line, values)
         told = [f"{letter}{number}" for letter, number in words if letter in "MTSHDO"]
         told = [word for word in told if _code(word[0], word[1:]) not in ("M2", "M30")]
@@ -208,7 +195,7 @@ class _Reader:
 
     def work_offset(self, line: int, code: str) -> None:
         if code in self.frames:
-            self.base_from_frame = self.frames[code]
+            self.into_frame(self.frames[code])
         elif self.offset not in (None, code):
             raise StatementError(
                 f"{code} after {self.offset}: the file does not say where it is", f"option frames={{{code!r}: matrix}}"
@@ -216,6 +203,16 @@ class _Reader:
         else:
             self.findings.note(line, f"{code} is where base_from_frame puts the workpiece")
         self.offset = code
+
+    def into_frame(self, base_from_frame: Matrix) -> None:
+        """Put another workpiece in force. The tool stays where it is; its coordinates become those of the new one."""
+        if self.moves and base_from_frame != self.base_from_frame:
+            if any(value is None for value in self.at):
+                self.at = [None, None, None]
+            else:
+                here = np.array(self.base_from_frame) @ np.array([*self.at, 1.0], np.float64)
+                self.at = (np.linalg.inv(np.array(base_from_frame)) @ here)[:3].tolist()
+        self.base_from_frame = base_from_frame
 
     def dwell(self, line: int, values: dict[str, float]) -> None:
         given = [letter for letter in "PXU" if letter in values]
@@ -263,7 +260,10 @@ class _Reader:
             return
         if any(value is None for value in start):
             raise StatementError("an arc while its start is not known", "G0 or G1 with X, Y, Z before it")
-        self.arc(line, np.array(start, np.float64), end_m, values)
+        arc = Arc(self.plane, self.motion == "G3", self.unit_m, self.absolute_centre)
+        points = arc.points(np.array(start, np.float64), end_m, values)
+        for via, target in zip(points[::2], points[1::2], strict=True):
+            self.add(line, "circular", target, via)
 
     def rotate(self, values: dict[str, float]) -> None:
         for index, letter in enumerate("ABC"):
@@ -278,8 +278,8 @@ class _Reader:
 
     def frame_from_tool(self, at_m: Array) -> Matrix:
         if not any(self.angles):
-            return pose(self.turn, at_m)
-        return pose(matrix_of("euler_zyx", self.angles[::-1]) @ self.turn, at_m)
+            return as_matrix(placed(self.turn, at_m))
+        return as_matrix(placed(matrix_of("euler_zyx", self.angles[::-1]) @ self.turn, at_m))
 
     def add(self, line: int, kind: Literal["linear", "circular"], end_m: Array, via_m: Array | None) -> None:
         rapid = self.motion == "G0"
@@ -296,78 +296,3 @@ class _Reader:
                 line=line,
             )
         )
-
-    def arc(self, line: int, start: Array, end: Array, values: dict[str, float]) -> None:
-        """Equation: centre + cos(a) spoke + sin(a) normal x spoke, and along the normal in proportion to a."""
-        first, second, along = PLANES[self.plane]
-        normal = np.zeros(3)
-        normal[along] = 1.0 if self.motion == "G3" else -1.0
-        flat = np.array([first, second])
-        centre = start.copy()
-        if "R" in values:
-            centre[flat] = self.centre_by_radius(start[flat], end[flat], values["R"] * self.unit_m)
-        else:
-            centre[flat] = self.centre_by_offset(start, flat, values)
-        spoke = start - centre
-        last = end - centre
-        last[along] = 0.0
-        radius, radius_end = float(np.linalg.norm(spoke)), float(np.linalg.norm(last))
-        if radius < 1e-9:
-            raise StatementError("the centre of the arc is its start", "I, J, K away from the start")
-        if abs(radius - radius_end) > 0.5e-3 or abs(radius - radius_end) > max(0.005e-3, 0.001 * radius):
-            raise StatementError(
-                f"the arc starts {radius * 1e3:.5g} and ends {radius_end * 1e3:.5g} mm from its centre", "equal radii"
-            )
-        sweep = math.atan2(float(np.cross(spoke, last) @ normal), float(spoke @ last)) % FULL
-        # An end at the start is a full turn, and so is one that rounding put just behind it.
-        if sweep < 1e-9 or FULL - sweep < 1e-9:
-            sweep = FULL
-        turns = values.get("P", 1.0)
-        if not 1.0 <= turns <= MOST_TURNS or turns != int(turns):
-            raise StatementError(f"P is {turns:g}", f"a whole number of turns, 1 to {MOST_TURNS}")
-        sweep += FULL * (turns - 1.0)
-        rise = float(end[along] - start[along])
-        step = math.pi if abs(rise) < 1e-9 else HELIX_STEP
-        count = max(1, math.ceil(sweep / step - 1e-9))
-        across = np.cross(normal, spoke)
-        points = []
-        for n in range(1, 2 * count + 1):
-            share = n / (2 * count)
-            scale = 1.0 + (radius_end / radius - 1.0) * share
-            point = centre + scale * (math.cos(share * sweep) * spoke + math.sin(share * sweep) * across)
-            point[along] = start[along] + share * rise
-            points.append(point)
-        points[-1] = end
-        for via, target in zip(points[::2], points[1::2], strict=True):
-            self.add(line, "circular", target, via)
-
-    def centre_by_offset(self, start: Array, flat: Array, values: dict[str, float]) -> Array:
-        given = ["IJK"[index] in values for index in flat]
-        wrong = [letter for index, letter in enumerate("IJK") if letter in values and index not in flat]
-        words = " and ".join("IJK"[index] for index in flat)
-        if wrong or not any(given):
-            raise StatementError(f"an arc in {self.plane} with {' '.join(wrong) or 'no centre'}", f"R, or {words}")
-        offset = np.array([values.get("IJK"[index], 0.0) * self.unit_m for index in flat])
-        if self.absolute_centre:
-            if not all(given):
-                raise StatementError("an absolute centre (G90.1) with one of its two words", "both words")
-            return offset
-        centre: Array = start[flat] + offset
-        return centre
-
-    def centre_by_radius(self, start: Array, end: Array, radius: float) -> Array:
-        """R > 0 is the arc of at most half a turn, R < 0 the longer one."""
-        chord = end - start
-        length = float(np.linalg.norm(chord))
-        if length < 1e-9:
-            raise StatementError("an arc by R that ends where it starts", "I, J, K for a full circle")
-        if length > 2.0 * abs(radius) * 1.001 + 1e-9:
-            raise StatementError(
-                f"R is {radius * 1e3:.5g} mm and the chord {length * 1e3:.5g} mm", "R >= half the chord"
-            )
-        height = math.sqrt(max(radius * radius - length * length / 4.0, 0.0))
-        left = np.array([-chord[1], chord[0]]) / length
-        # Seen against the normal, the centre of a short counterclockwise arc is to the left of its chord.
-        side = (1.0 if self.motion == "G3" else -1.0) * (1.0 if radius > 0.0 else -1.0)
-        centre: Array = start + chord / 2.0 + side * height * left
-        return centre

@@ -1,5 +1,7 @@
 """ROS 2 trajectory_msgs/JointTrajectory as YAML (`ros2 topic echo`, `ros2 topic pub`) or JSON: read and written.
 
+Parts: trajectory_message (what a message holds, and what is wrong with it), trajectory_json (the same, fast, where all
+is well), yaml_subset.
 Units: radians, or metres of prismatic joints, and seconds, as in the message.
 Source: ROS 2, trajectory_msgs/msg/JointTrajectory and JointTrajectoryPoint, builtin_interfaces/msg/Duration.
 Verified by: tests/cases/test_arm_joint_trajectory.py
@@ -11,23 +13,18 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from fieldworthy.arms.chain import Array
 from fieldworthy.arms.program import Move, Program
-from fieldworthy.arms.programs.reading import Findings, refuse_not_finite
-from fieldworthy.arms.programs.yaml_subset import Node, YamlError, documents
+from fieldworthy.arms.programs.checks import check_finite
+from fieldworthy.arms.programs.findings import Findings
+from fieldworthy.arms.programs.trajectory_json import quick_message
+from fieldworthy.arms.programs.trajectory_message import RATES, read_message
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.core.suggest import did_you_mean
-
-HEAD = ("header", "joint_names", "points")
-RATES = ("velocities", "accelerations")
-POINT = ("positions", *RATES, "effort", "time_from_start")
-LONGEST_S = 2**31 - 1
-TIMES = {"sec": "sec", "secs": "sec", "nanosec": "nanosec", "nsecs": "nanosec"}
-"""Names of ROS 2, and of ROS 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +91,7 @@ def trajectory_of(program: Program) -> Trajectory:
     Raises: ScenarioError for moves to poses, without due time, not in order of time, or of different joints.
     """
     found = Findings(program.name)
-    refuse_not_finite(found, program.moves)
+    check_finite(found, program.moves)
     if not program.moves:
         found.problem(0, "points", "the program has no moves", "one or more")
     count = len(program.joint_names) or len(next((move.joints for move in program.moves if move.joints), ()))
@@ -168,131 +165,17 @@ def _program(name: str, trajectory: Trajectory, source: str, notes: Sequence[str
 
 def _read(text: str, source: str) -> tuple[Trajectory, tuple[str, ...]]:
     found = Findings(source or "trajectory")
-    try:
-        messages = documents(text)
-    except YamlError as error:
-        found.problem(error.line, "", error.what, error.valid or "YAML of a JointTrajectory message, or JSON")
-        found.stop()
-        raise  # stop() has raised
-    if len(messages) != 1:
-        line = messages[1].line if messages else 0
-        found.problem(line, "", f"{len(messages)} messages", "one JointTrajectory (ros2 topic echo --once)")
-        found.stop()
-    head = _mapping(messages[0], "", found)
-    if "trajectory" in head and "points" not in head:
-        head = _mapping(head["trajectory"], "trajectory", found)
-    found.stop()
-    for key, node in head.items():
-        if key not in HEAD:
-            found.problem(node.line, key, f"unknown key{did_you_mean(key, HEAD)}", ", ".join(HEAD))
-    names = _names(head.get("joint_names"), found)
-    points = head.get("points")
-    if points is None or not isinstance(points.value, list) or not points.value:
-        found.problem(points.line if points else 0, "points", "no points", "a list of one or more")
-        found.stop()
-    assert points is not None
-    assert isinstance(points.value, list)
-    rows = [_point(node, f"points[{i}]", len(names), found) for i, node in enumerate(points.value)]
-    for i in range(1, len(rows)):
-        if rows[i]["time"] is not None and rows[i - 1]["time"] is not None and rows[i]["time"] <= rows[i - 1]["time"]:
-            found.problem(
-                points.value[i].line, f"points[{i}].time_from_start",
-                f"{rows[i]['time'] / 1e9:g} s, after {rows[i - 1]['time'] / 1e9:g} s of points[{i - 1}] in line "
-                f"{points.value[i - 1].line}", "times that rise from point to point",
-            )  # fmt: skip
-    found.stop()
+    message = quick_message(text) or read_message(text, found)
+    count = len(message.lines)
     rates: list[Array | None] = []
     for name in RATES:
-        given = [row[name] for row in rows if row[name]]
-        rates.append(np.array(given, float) if len(given) == len(rows) else None)
-        if 0 < len(given) < len(rows):
-            found.note(0, f"{name} are given for {len(given)} of {len(rows)} points and are left out")
-    if any(row["effort"] for row in rows):
+        given = [row for row in message.values[name] if row]
+        rates.append(np.array(given, float) if len(given) == count else None)
+        if 0 < len(given) < count:
+            found.note(0, f"{name} are given for {len(given)} of {count} points and are left out")
+    if any(message.values["effort"]):
         found.note(0, "effort is left out")
-    times = np.array([row["time"] / 1e9 for row in rows])
-    positions = np.array([row["positions"] for row in rows], float)
-    lines = tuple(node.line for node in points.value)
-    return Trajectory(names, times, positions, rates[0], rates[1], lines), tuple(found.notes)
-
-
-def _mapping(node: Node | None, where: str, found: Findings) -> dict[str, Node]:
-    if node is None or not isinstance(node.value, dict):
-        found.problem(node.line if node else 0, where, f"{_told(node)} where a mapping belongs", "name: value")
-        return {}
-    return node.value
-
-
-def _names(node: Node | None, found: Findings) -> tuple[str, ...]:
-    if node is None or not isinstance(node.value, list) or not node.value:
-        found.problem(node.line if node else 0, "joint_names", "no joint names", "a list of one or more")
-        return ()
-    names: list[str] = []
-    for i, each in enumerate(node.value):
-        if each.value is None or isinstance(each.value, list | dict):
-            found.problem(each.line, f"joint_names[{i}]", f"{_told(each)} is no name", "a word")
-        elif str(each.value) in names:
-            found.problem(each.line, f"joint_names[{i}]", f"{each.value!r} is there twice", "each joint once")
-        names.append(str(each.value))
-    return tuple(names)
-
-
-def _point(node: Node, where: str, count: int, found: Findings) -> dict[str, Any]:
-    point = _mapping(node, where, found)
-    row: dict[str, Any] = {"time": None, "effort": []}
-    for key, each in point.items():
-        if key not in POINT:
-            found.problem(each.line, f"{where}.{key}", f"unknown key{did_you_mean(key, POINT)}", ", ".join(POINT))
-    for key in ("positions", *RATES, "effort"):
-        row[key] = _numbers(point.get(key), f"{where}.{key}", count, key == "positions", node.line, found)
-    row["time"] = _time(point.get("time_from_start"), f"{where}.time_from_start", node.line, found)
-    return row
-
-
-def _numbers(node: Node | None, where: str, count: int, needed: bool, line: int, found: Findings) -> list[float]:
-    if node is None or node.value is None or node.value == []:
-        if needed:
-            found.problem(node.line if node else line, where, "no values", f"{count} numbers, one a joint")
-        return []
-    if not isinstance(node.value, list):
-        found.problem(node.line, where, f"{_told(node)} where a list belongs", f"{count} numbers, one a joint")
-        return []
-    values = []
-    for i, each in enumerate(node.value):
-        if each.value == "...":
-            found.problem(each.line, where, "the list was cut short", "ros2 topic echo --full-length")
-        elif isinstance(each.value, bool) or not isinstance(each.value, int | float) or not math.isfinite(each.value):
-            found.problem(each.line, f"{where}[{i}]", f"{_told(each)} is no finite number", "a number")
-        else:
-            values.append(float(each.value))
-    if count and len(node.value) != count:
-        found.problem(node.line, where, f"{len(node.value)} values for {count} joints", f"{count} numbers, one a joint")
-    return values
-
-
-def _time(node: Node | None, where: str, line: int, found: Findings) -> int | None:
-    """Nanoseconds from the start."""
-    if node is None:
-        found.problem(line, where, "no time", "{sec: 1, nanosec: 500000000}")
-        return None
-    parts = {"sec": 0, "nanosec": 0}
-    before = len(found.problems)
-    for key, each in _mapping(node, where, found).items():
-        if key not in TIMES:
-            found.problem(each.line, f"{where}.{key}", f"unknown key{did_you_mean(key, TIMES)}", "sec, nanosec")
-        elif isinstance(each.value, bool) or not isinstance(each.value, int) or each.value < 0:
-            found.problem(each.line, f"{where}.{key}", f"{_told(each)}", "a whole number, 0 or more")
-        elif TIMES[key] == "sec" and each.value > LONGEST_S:
-            found.problem(each.line, f"{where}.{key}", f"{each.value}", f"0 to {LONGEST_S}, a 32-bit number")
-        elif TIMES[key] == "nanosec" and each.value >= 1_000_000_000:
-            found.problem(each.line, f"{where}.{key}", f"{each.value}", "0 to 999999999")
-        else:
-            parts[TIMES[key]] = each.value
-    return None if len(found.problems) > before else parts["sec"] * 1_000_000_000 + parts["nanosec"]
-
-
-def _told(node: Node | None) -> str:
-    if node is None or node.value is None:
-        return "nothing"
-    if isinstance(node.value, list | dict):
-        return f"a {'list' if isinstance(node.value, list) else 'mapping'} of {len(node.value)}"
-    return repr(node.value)
+    times = np.array(message.times_ns) / 1e9
+    positions = np.array(message.values["positions"], float)
+    lines = tuple(message.lines)
+    return Trajectory(message.joint_names, times, positions, rates[0], rates[1], lines), tuple(found.notes)

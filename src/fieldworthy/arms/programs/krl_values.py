@@ -1,10 +1,7 @@
 """Values and expressions of KUKA KRL: numbers, {X 1, Y 2} aggregates, the geometric operator ':', functions.
 
-What cannot be known from the file (inputs, the controller's own tables, calls) is an `Unknown` that goes through
-expressions and says what it stands for; statements decide what to do about it.
 Source: KUKA System Software 8.x, Programming Instructions for System Integrators: aggregates, geometric operator,
 integer arithmetic (a quotient of two INT is cut to an INT), angles in degrees.
-Long because the grammar and the functions of the language belong together.
 """
 
 from __future__ import annotations
@@ -18,16 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldworthy.arms.chain import Array
-from fieldworthy.arms.orientation import matrix_of, values_of
-from fieldworthy.arms.programs.reading import MOST_DIGITS, Malformed, Tokens, Unknown
+from fieldworthy.arms.orientation import pose_of, values_of
+from fieldworthy.arms.programs.expressions import Expressions, Token, Unknown, arithmetic, literal, number, told
+from fieldworthy.arms.programs.findings import StatementError
+from fieldworthy.arms.programs.frames import M_PER_MM
 
 FRAME_KEYS = ("X", "Y", "Z", "A", "B", "C")
-
 
 Struct: TypeAlias = "Mapping[str, Value]"
 Value: TypeAlias = "bool | int | float | str | Unknown | Struct"
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""\s*(?:
       (?P<bits>'[BH][0-9A-Fa-f]+')
     | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
@@ -38,76 +36,27 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.ASCII,
 )
+"""One word, number or sign; names are compared in upper case."""
 
 
-def tokens_of(text: str) -> list[tuple[str, str]]:
-    """(kind, text) of each token; names in upper case. Raises Malformed at a character that KRL does not have."""
-    tokens: list[tuple[str, str]] = []
-    at = 0
-    text = text.rstrip()
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise Malformed(f"{text[at:].strip()[:20]!r} is no KRL")
-        kind = found.lastgroup or ""
-        word = found.group(kind)
-        tokens.append((kind, word if kind == "string" else word.upper()))
-        at = found.end()
-    return tokens
-
-
-class Reader(Tokens):
+class Reader(Expressions):
     """Reads one expression after the other from the tokens of a statement."""
 
+    OR, XOR, AND, NOT, UNEQUAL = "OR", "EXOR", "AND", "NOT", "<>"
+
     def __init__(
-        self, tokens: list[tuple[str, str]], look_up: Callable[[str], Value], forget: Callable[[str, str], None]
+        self, tokens: list[Token], look_up: Callable[[str], Value], forget: Callable[[str, str], None]
     ) -> None:
         super().__init__(tokens)
         self.look_up = look_up
         self.forget = forget
         """Told the variable and the function where one that is not known is given a variable, which it may set."""
 
-    def expression(self) -> Value:
-        """Equation: OR over AND over comparisons over + - over * / over : over signs."""
-        left = self._conjunction()
-        while self.accept("OR", "EXOR"):
-            right = self._conjunction()
-            left = left or right if isinstance(left, bool) and isinstance(right, bool) else Unknown("a condition")
-        return left
-
-    def _conjunction(self) -> Value:
-        left = self._comparison()
-        while self.accept("AND"):
-            right = self._comparison()
-            left = left and right if isinstance(left, bool) and isinstance(right, bool) else Unknown("a condition")
-        return left
-
-    def _comparison(self) -> Value:
-        if self.accept("NOT"):
-            value = self._comparison()
-            return not value if isinstance(value, bool) else Unknown("a condition")
-        left = self._sum()
-        word = self.accept("==", "<>", "<=", ">=", "<", ">")
-        if not word:
-            return left
-        right = self._sum()
-        if isinstance(left, Unknown) or isinstance(right, Unknown):
-            return Unknown("a condition")
-        if word in ("==", "<>"):
-            return (left == right) == (word == "==")
-        a, b = number(left), number(right)
-        return {"<=": a <= b, ">=": a >= b, "<": a < b, ">": a > b}[word]
-
-    def _sum(self) -> Value:
-        left = self._product()
-        while word := self.accept("+", "-"):
-            left = _arithmetic(word, left, self._product())
-        return left
-
-    def _product(self) -> Value:
+    def product(self) -> Value:
+        """Equation: * / over : over signs."""
         left = self._geometric()
         while word := self.accept("*", "/"):
-            left = _arithmetic(word, left, self._geometric())
+            left = arithmetic(left, self._geometric(), _times if word == "*" else _over)
         return left
 
     def _geometric(self) -> Value:
@@ -127,7 +76,7 @@ class Reader(Tokens):
     def _primary(self) -> Value:
         kind, word = self.take()
         if kind == "number":
-            return finite(word)
+            return literal(word)
         if kind == "bits":
             return bits(word)
         if kind == "string":
@@ -135,7 +84,7 @@ class Reader(Tokens):
         if kind == "enum":
             return word
         if word == "(":
-            value = self.expression()
+            value: Value = self.expression()
             self.take(")")
             return value
         if word == "{":
@@ -146,7 +95,8 @@ class Reader(Tokens):
             if self.peek()[1] == "(":
                 return self._call(word)
             return self.look_up(self.place(word))
-        raise Malformed(f"{word or 'the end of the line'!r} where a value belongs")
+        self.at -= 1
+        self.refuse("where a value belongs")
 
     def place(self, word: str) -> str:
         """The full name of a variable that begins with `word`: components and indices worked out (BASE_DATA[3].X)."""
@@ -173,19 +123,19 @@ class Reader(Tokens):
         while not self.accept("}"):
             kind, key = self.take()
             if kind != "name":
-                raise Malformed(
+                raise StatementError(
                     f"{key or 'the end of the line'!r} where a component or '}}' belongs", "{X 1, Y 2, Z 3}"
                 )
             if self.accept("["):
                 while not self.accept("]"):
                     self.take()
                     if self.done():
-                        raise Malformed("'[' without ']'")
+                        raise StatementError("'[' without ']'")
             if key in struct:
-                raise Malformed(f"component {key} is given twice")
+                raise StatementError(f"component {key} is given twice")
             struct[key] = self.expression()
             if not self.accept(",") and self.peek()[1] != "}":
-                raise Malformed(
+                raise StatementError(
                     f"component {key} is followed by {self.peek()[1] or 'the end of the line'!r}", "',' or '}'"
                 )
         return struct
@@ -193,14 +143,7 @@ class Reader(Tokens):
     def arguments(self) -> list[Value]:
         """The values between parentheses; one that is left out is an Unknown."""
         self.take("(")
-        values: list[Value] = []
-        while not self.accept(")"):
-            if self.done():
-                raise Malformed("'(' without ')'")
-            values.append(Unknown("left out") if self.peek()[1] in (",", ")") else self.expression())
-            if not self.accept(",") and self.peek()[1] != ")":
-                raise Malformed(f"{self.peek()[1] or 'the end of the line'!r} where ',' or ')' belongs")
-        return values
+        return self.items(")", lambda: Unknown("left out") if self.peek()[1] in (",", ")") else self.expression())
 
     def given_away(self, start: int, function: str) -> None:
         """Forget the variables that stand alone as arguments from the token `start` on to here."""
@@ -232,7 +175,7 @@ class Reader(Tokens):
         try:
             return known[name](*(number(value) for value in values))
         except (TypeError, ValueError, OverflowError):
-            raise Malformed(f"{name}() of {', '.join(str(value) for value in values) or 'nothing'}") from None
+            raise StatementError(f"{name}() of {', '.join(str(value) for value in values) or 'nothing'}") from None
 
 
 def bits(word: str) -> int:
@@ -240,39 +183,17 @@ def bits(word: str) -> int:
     try:
         return int(word[2:-1], 2 if word[1] == "B" else 16)
     except ValueError:
-        raise Malformed(f"{word} is no number", "'B0110' or 'H1F'") from None
-
-
-def finite(word: str) -> int | float:
-    """An INT or a REAL as it is written."""
-    if word.isdigit() and len(word) <= MOST_DIGITS:
-        return int(word)
-    value = float(word)
-    if not math.isfinite(value):
-        raise Malformed(f"{word} is not finite", "a number")
-    return value
-
-
-def number(value: Value) -> int | float:
-    """The value as a number. Raises Malformed for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Malformed(f"{_told(value)} where a number belongs", "a number")
-    if abs(value) > 1e18 or not math.isfinite(value):
-        raise Malformed("a number that is not finite, or past all measure", "a number")
-    return value
+        raise StatementError(f"{word} is no number", "'B0110' or 'H1F'") from None
 
 
 def pose(value: Value) -> Array:
-    """frame_from_tool of a FRAME or POS [m]; components left out are 0. Raises Malformed for what is none."""
+    """frame_from_tool of a FRAME or POS [m]; components left out are 0. Raises: StatementError for what is none."""
     if isinstance(value, Unknown) or not isinstance(value, Mapping):
-        raise Malformed(f"{_told(value)} where a frame belongs", "{X.., Y.., Z.., A.., B.., C..}")
+        raise StatementError(f"{told(value)} where a frame belongs", "{X.., Y.., Z.., A.., B.., C..}")
     if not any(key in value for key in FRAME_KEYS):
-        raise Malformed(f"a frame without X, Y, Z, A, B or C: {_told(value)}", "{X.., Y.., Z.., A.., B.., C..}")
+        raise StatementError(f"a frame without X, Y, Z, A, B or C: {told(value)}", "{X.., Y.., Z.., A.., B.., C..}")
     numbers = [number(value.get(key, 0.0)) for key in FRAME_KEYS]
-    matrix = np.eye(4)
-    matrix[:3, :3] = matrix_of("kuka_abc", np.radians(numbers[3:]))
-    matrix[:3, 3] = np.array(numbers[:3]) / 1000.0
-    return matrix
+    return pose_of(M_PER_MM * np.array(numbers[:3]), "kuka_abc", np.radians(numbers[3:]))
 
 
 def struct_of(matrix: NDArray[np.floating]) -> dict[str, Value]:
@@ -290,21 +211,9 @@ def compose(left: Value, right: Value) -> Value:
     return {**struct_of(pose(left) @ pose(right)), **kept}
 
 
-def _arithmetic(word: str, left: Value, right: Value) -> Value:
-    for value in (left, right):
-        if isinstance(value, Unknown):
-            return value
-    a, b = number(left), number(right)
-    if word == "/":
-        if b == 0:
-            raise Malformed("division by zero")
-        return math.trunc(a / b) if isinstance(a, int) and isinstance(b, int) else a / b
-    return a + b if word == "+" else a - b if word == "-" else a * b
+def _times(a: float, b: float) -> float:
+    return a * b
 
 
-def _told(value: Value) -> str:
-    if isinstance(value, Unknown):
-        return f"{value.name} (not known here)"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(value) + "}"
-    return repr(value)
+def _over(a: float, b: float) -> float:
+    return math.trunc(a / b) if isinstance(a, int) and isinstance(b, int) else a / b

@@ -10,7 +10,9 @@ import numpy as np
 from fieldworthy.arms.chain import Matrix
 from fieldworthy.arms.orientation import values_of
 from fieldworthy.arms.program import Move, Program
-from fieldworthy.arms.programs.reading import Findings, fixed, identifier, refuse_not_finite
+from fieldworthy.arms.programs.checks import check_finite
+from fieldworthy.arms.programs.findings import Findings
+from fieldworthy.arms.programs.words import fixed, identifier
 
 _POSTURE = re.compile(r"S (\d+)(?:,T (\d+))?")
 
@@ -24,7 +26,7 @@ def write(program: Program) -> str:
     tools left to the controller after one was named.
     """
     found = Findings(program.name)
-    refuse_not_finite(found, program.moves)
+    check_finite(found, program.moves)
     found.stop()
     lines = [
         "&ACCESS RVP",

@@ -16,19 +16,12 @@ from typing import Literal
 
 import numpy as np
 
-from fieldworthy.arms.chain import IDENTITY, Matrix
+from fieldworthy.arms.chain import IDENTITY, Matrix, as_matrix
 from fieldworthy.arms.orientation import CONVENTIONS, pose_of, values_of
 from fieldworthy.arms.program import Move, MoveKind, Program
-from fieldworthy.arms.programs.reading import (
-    Findings,
-    check_degrees,
-    check_units,
-    fixed,
-    identifier,
-    matrix_rows,
-    number_of,
-    refuse_not_finite,
-)
+from fieldworthy.arms.programs.checks import check_degrees, check_finite, check_units
+from fieldworthy.arms.programs.findings import Findings, StatementError
+from fieldworthy.arms.programs.words import finite, fixed, identifier
 from fieldworthy.core.errors import FieldworthyError
 
 LENGTHS = {"mm": 0.001, "m": 1.0}
@@ -88,11 +81,11 @@ def read(
             found.problem(line, ",".join(columns[3:]), str(error))
             continue
         angles += [(line, value) for value in values[3:]]
-        moves.append(Move(kind, pose=matrix_rows(pose), base_from_frame=base_from_frame, line=line))
+        moves.append(Move(kind, pose=as_matrix(pose), base_from_frame=base_from_frame, line=line))
     if not moves and not found.problems:
         found.problem(0, "", "no poses", f"rows of {', '.join(columns)}")
     found.stop()
-    check_units(found, moves, "millimetres" if length == "m" else "", "metres" if length == "mm" else "")
+    check_units(found, moves, length)
     if angle == "deg" and len(columns) == 6:
         check_degrees(found, angles)
     name = identifier(re.sub(r".*[/\\]|\.\w*$", "", source), 60, "poses")
@@ -113,7 +106,7 @@ def write(
     metres, radians = _units(convention, length, angle)
     columns = ("X", "Y", "Z", *NAMES[convention])
     found = Findings(program.name)
-    refuse_not_finite(found, program.moves)
+    check_finite(found, program.moves)
     found.stop()
     rows = [", ".join(columns)]
     for at, move in enumerate(program.moves, 1):
@@ -164,9 +157,8 @@ def _numbers(cells: list[str], columns: tuple[str, ...], line: int, found: Findi
         return None
     values: list[float] = []
     for name, cell in zip(columns, cells, strict=False):
-        value = number_of(cell)
-        if value is None:
-            found.problem(line, name, f"{cell!r} is no finite number", "a number with a decimal point")
-        else:
-            values.append(value)
+        try:
+            values.append(finite(cell))
+        except StatementError as error:
+            found.failure(line, name, error)
     return values if len(values) == len(columns) else None

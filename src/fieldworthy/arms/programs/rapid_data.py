@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from fieldworthy.arms.chain import Array
 from fieldworthy.arms.orientation import matrix_of, values_of
-from fieldworthy.arms.programs.text_lines import M_PER_MM, StatementError, pose
+from fieldworthy.arms.programs.findings import StatementError
+from fieldworthy.arms.programs.frames import M_PER_MM, placed
 
 RECORDS: dict[str, dict[str, str]] = {
     "pos": dict.fromkeys(("x", "y", "z"), "num"),
@@ -99,7 +98,7 @@ def pose_of_values(value: Any, what: str) -> Array:
     if abs(length - 1.0) > 0.01:
         raise StatementError(f"{what}: the quaternion has the length {length:.4g}", "1, to within 0.01")
     turn = matrix_of("abb_quat", [part / length for part in quaternion])
-    return np.array(pose(turn, [part * M_PER_MM for part in position]))
+    return placed(turn, [part * M_PER_MM for part in position])
 
 
 def as_values(matrix: Array) -> list[list[float]]:

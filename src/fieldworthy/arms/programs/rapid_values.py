@@ -17,6 +17,8 @@ import numpy as np
 
 from fieldworthy.arms.chain import Array
 from fieldworthy.arms.orientation import matrix_of, values_of
+from fieldworthy.arms.programs.findings import StatementError
+from fieldworthy.arms.programs.frames import M_PER_MM, placed
 from fieldworthy.arms.programs.rapid_data import (
     PREDEFINED,
     RECORDS,
@@ -26,8 +28,7 @@ from fieldworthy.arms.programs.rapid_data import (
     pose_of_values,
     shaped,
 )
-from fieldworthy.arms.programs.rapid_syntax import Argument, Assign, Declare, Expression
-from fieldworthy.arms.programs.text_lines import M_PER_MM, StatementError
+from fieldworthy.arms.programs.rapid_tree import Argument, Assign, Declare, Expression
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -231,8 +232,7 @@ class Values:
             return moved
         turned = [by_name.get(axis) for axis in ("rx", "ry", "rz")]
         turns = [0.0 if part is None else math.radians(self.number(part, "an angle of RelTool")) for part in turned]
-        tip = np.eye(4)
-        tip[:3, :3], tip[:3, 3] = matrix_of("euler_xyz", turns), np.array(step) * M_PER_MM
+        tip = placed(matrix_of("euler_xyz", turns), np.array(step) * M_PER_MM)
         moved[:2] = as_values(pose_of_values(target[:2], name) @ tip)
         return moved
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from fieldworthy.arms.chain import IDENTITY, Matrix
 from fieldworthy.arms.program import Move, Program
+from fieldworthy.arms.programs.checks import check_finite
+from fieldworthy.arms.programs.findings import Findings
+from fieldworthy.arms.programs.frames import M_PER_MM
 from fieldworthy.arms.programs.rapid_data import V_TCP, ZONES, as_values
-from fieldworthy.arms.programs.text_lines import M_PER_MM
-from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.arms.programs.words import identifier, shortest
 
 
 def write(program: Program) -> str:
@@ -22,14 +24,18 @@ def write(program: Program) -> str:
     Tools left to the controller become tool0, with a remark; joint shares become VelSet with vmax. Left out with a
     remark: due times, and joint speeds in rad/s. Orientations have eight digits, positions and angles six after the
     point.
-    Raises: FieldworthyError for joint targets of more than six axes.
+    Raises: ScenarioError for joint targets of more than six axes, circular moves without a point on the way and numbers
+    that are not finite.
     """
-    name = _identifier(program.name or "Motion")
+    name = identifier(program.name, 32, "Motion")
+    found = Findings(program.name)
+    check_finite(found, program.moves)
+    found.stop()
     data: dict[str, str] = {}
     tools, frames, body = _Names("tool"), _Names("wobj"), []
     remarks: dict[str, None] = {}
     share = 1.0
-    for move in program.moves:
+    for at, move in enumerate(program.moves, 1):
         wanted = 1.0
         if move.kind == "joint" and move.joint_speed is not None and move.speed_m_s is None:
             wanted = min(max(move.joint_speed, 0.01), 1.0)
@@ -54,9 +60,10 @@ def write(program: Program) -> str:
             remarks["due times are left out"] = None
         if move.joint_speed_rad_s is not None:
             remarks["joint speeds in rad/s are left out"] = None
-        body.append(f"{_target_text(move)},{_speed(move, data)},{_zone(move, data)},{tool}{wobj};")
+        body.append(f"{_target_text(move, at, found)},{_speed(move, data)},{_zone(move, data)},{tool}{wobj};")
         if move.dwell_s > 0.0:
             body.append(f"WaitTime {move.dwell_s:.6g};")
+    found.stop()
     if not any(re.fullmatch(r"\[-?\d+(,-?\d+){3}\]", move.posture) for move in program.moves):
         body[:0] = ["ConfJ\\Off;", "ConfL\\Off;"]
     lines = [f"MODULE {name}", *(f"  ! {remark}" for remark in remarks), *(f"  {text}" for text in data.values())]
@@ -76,33 +83,25 @@ class _Names:
         return f"{self.stem}_{self.known.index(matrix) + 1}"
 
 
-def _identifier(text: str) -> str:
-    """A RAPID name: a letter, then letters, digits and _, at most 32."""
-    word = re.sub(r"[^A-Za-z0-9_]", "_", text)
-    return (word if word[:1].isalpha() else f"M{word}")[:32]
-
-
-def _number(value: float, digits: int) -> str:
-    text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
-
-
 def _pose_text(matrix: Matrix) -> str:
     position, quaternion = as_values(np.array(matrix))
-    at = ",".join(_number(part, 6) for part in position)
-    return f"[[{at}],[{','.join(_number(part, 8) for part in quaternion)}]]"
+    at = ",".join(shortest(part, 6) for part in position)
+    return f"[[{at}],[{','.join(shortest(part, 8) for part in quaternion)}]]"
 
 
-def _target_text(move: Move) -> str:
+def _target_text(move: Move, at: int, found: Findings) -> str:
     """The instruction with its targets written out."""
     nowhere = "[9E9,9E9,9E9,9E9,9E9,9E9]"
     if move.pose is None:
         angles = np.degrees(np.array(move.joints, np.float64))
         if len(angles) > 6:
-            raise FieldworthyError(f"a target has {len(angles)} joints; valid: up to 6 in a joint target of RAPID")
-        axes = [_number(angle, 6) for angle in angles] + ["0"] * (6 - len(angles))
+            found.problem(0, f"move {at}", f"{len(angles)} joint positions", "up to 6 in a joint target of RAPID")
+            return ""
+        axes = [shortest(angle, 6) for angle in angles] + ["0"] * (6 - len(angles))
         return f"MoveAbsJ [[{','.join(axes)}],{nowhere}]"
     posture = move.posture if re.fullmatch(r"\[-?\d+(,-?\d+){3}\]", move.posture) else "[0,0,0,0]"
+    if move.kind == "circular" and move.via is None:
+        found.problem(0, f"move {at}", "a circular move without a point on the way", "via")
     wanted = [move.via, move.pose] if move.kind == "circular" and move.via is not None else [move.pose]
     targets = [f"[{_pose_text(matrix)[1:-1]},{posture},{nowhere}]" for matrix in wanted]
     word = {"joint": "MoveJ", "linear": "MoveL", "circular": "MoveC"}[move.kind]
@@ -115,7 +114,7 @@ def _speed(move: Move, data: dict[str, str]) -> str:
     speed_mm_s = round(move.speed_m_s / M_PER_MM, 6)
     if speed_mm_s in V_TCP:
         return f"v{speed_mm_s:g}"
-    text = _number(speed_mm_s, 6)
+    text = shortest(speed_mm_s, 6)
     name = "v_" + text.replace(".", "_")
     data[name] = f"CONST speeddata {name}:=[{text},500,5000,1000];"
     return name
@@ -127,8 +126,8 @@ def _zone(move: Move, data: dict[str, str]) -> str:
     radius_mm = round(move.blend_m / M_PER_MM, 6)
     if radius_mm in ZONES or radius_mm == 0.3:
         return "z0" if radius_mm == 0.3 else f"z{radius_mm:g}"
-    text = _number(radius_mm, 6)
+    text = shortest(radius_mm, 6)
     name = "z_" + text.replace(".", "_")
-    wide = _number(1.5 * radius_mm, 6)
-    data[name] = f"CONST zonedata {name}:=[FALSE,{text},{wide},{wide},{_number(0.15 * radius_mm, 6)},{wide},1];"
+    wide = shortest(1.5 * radius_mm, 6)
+    data[name] = f"CONST zonedata {name}:=[FALSE,{text},{wide},{wide},{shortest(0.15 * radius_mm, 6)},{wide},1];"
     return name

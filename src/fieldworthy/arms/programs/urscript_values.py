@@ -1,10 +1,7 @@
 """Values and expressions of URScript: numbers, lists, poses p[x, y, z, rx, ry, rz], and the functions on them.
 
-What only the controller has (joint positions, inputs, results of other functions) is an `Unknown` that goes through
-expressions and says what it stands for.
 Units: metres, radians and rotation vectors, as the language has them.
 Source: Universal Robots, The URScript Programming Language: poses, pose_trans, pose_add, pose_inv, rpy2rotvec.
-Long because the grammar and the functions of the language belong together.
 """
 
 from __future__ import annotations
@@ -19,11 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fieldworthy.arms.chain import Array
-from fieldworthy.arms.orientation import matrix_of, values_of
-from fieldworthy.arms.programs.reading import MOST_DIGITS, Malformed, Tokens, Unknown
+from fieldworthy.arms.orientation import matrix_of, pose_of, values_of
+from fieldworthy.arms.programs.expressions import Expressions, Token, Unknown, arithmetic, literal, number, told
+from fieldworthy.arms.programs.findings import StatementError
+from fieldworthy.arms.programs.frames import placed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pose:
     """Position [m] and rotation vector [rad]."""
 
@@ -34,23 +33,26 @@ class Pose:
     @property
     def matrix(self) -> Array:
         """As a homogeneous matrix."""
-        matrix = np.eye(4)
-        matrix[:3, :3] = matrix_of("ur_rotvec", self.numbers[3:])
-        matrix[:3, 3] = self.numbers[:3]
-        return matrix
+        return pose_of(self.numbers[:3], "ur_rotvec", self.numbers[3:])
+
+    def __repr__(self) -> str:
+        return "a pose"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inverse:
     """The joints of get_inverse_kin: the pose that is meant and the posture near which."""
 
     pose: Pose
     near: tuple[float, ...] | None
 
+    def __repr__(self) -> str:
+        return "the joints of get_inverse_kin"
+
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | Pose | Inverse | Unknown"
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""\s*(?:
       (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<string>"[^"]*"|'[^']*')
@@ -61,69 +63,20 @@ _TOKEN = re.compile(
 )
 
 
-def tokens_of(text: str) -> list[tuple[str, str]]:
-    """(kind, text) of each token. Raises Malformed at a character that URScript does not have."""
-    tokens: list[tuple[str, str]] = []
-    at = 0
-    text = text.rstrip()
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise Malformed(f"{text[at:].strip()[:20]!r} is no URScript")
-        kind = found.lastgroup or ""
-        tokens.append((kind, found.group(kind)))
-        at = found.end()
-    return tokens
-
-
-class Reader(Tokens):
+class Reader(Expressions):
     """Reads one expression after the other from the tokens of a statement."""
 
-    def __init__(self, tokens: list[tuple[str, str]], look_up: Callable[[str], Value]) -> None:
+    OR, XOR, AND, NOT, UNEQUAL = "or", "xor", "and", "not", "!="
+
+    def __init__(self, tokens: list[Token], look_up: Callable[[str], Value]) -> None:
         super().__init__(tokens)
         self.look_up = look_up
 
-    def expression(self) -> Value:
-        """Equation: or over and over comparisons over + - over * / over signs and indices."""
-        left = self._conjunction()
-        while self.accept("or", "xor"):
-            right = self._conjunction()
-            left = left or right if isinstance(left, bool) and isinstance(right, bool) else Unknown("a condition")
-        return left
-
-    def _conjunction(self) -> Value:
-        left = self._comparison()
-        while self.accept("and"):
-            right = self._comparison()
-            left = left and right if isinstance(left, bool) and isinstance(right, bool) else Unknown("a condition")
-        return left
-
-    def _comparison(self) -> Value:
-        if self.accept("not"):
-            value = self._comparison()
-            return not value if isinstance(value, bool) else Unknown("a condition")
-        left = self._sum()
-        word = self.accept("==", "!=", "<=", ">=", "<", ">")
-        if not word:
-            return left
-        right = self._sum()
-        if isinstance(left, Unknown) or isinstance(right, Unknown):
-            return Unknown("a condition")
-        if word in ("==", "!="):
-            return (left == right) == (word == "==")
-        a, b = number(left), number(right)
-        return {"<=": a <= b, ">=": a >= b, "<": a < b, ">": a > b}[word]
-
-    def _sum(self) -> Value:
-        left = self._product()
-        while word := self.accept("+", "-"):
-            left = _arithmetic(word, left, self._product())
-        return left
-
-    def _product(self) -> Value:
+    def product(self) -> Value:
+        """Equation: * / % over signs and indices."""
         left = self._signed()
-        while word := self.accept("*", "/", "%"):
-            left = _arithmetic(word, left, self._signed())
+        while word := self.accept(*_PRODUCTS):
+            left = arithmetic(left, self._signed(), _PRODUCTS[word])
         return left
 
     def _signed(self) -> Value:
@@ -147,11 +100,11 @@ class Reader(Tokens):
     def _primary(self) -> Value:
         kind, word = self.take()
         if kind == "number":
-            return finite(word)
+            return literal(word)
         if kind == "string":
             return word[1:-1]
         if word == "(":
-            value = self.expression()
+            value: Value = self.expression()
             self.take(")")
             return value
         if word == "[":
@@ -165,74 +118,39 @@ class Reader(Tokens):
             if self.peek()[1] == "(":
                 return call(word, *self.arguments())
             return self.look_up(word)
-        raise Malformed(f"{word or 'the end of the line'!r} where a value belongs")
+        self.at -= 1
+        self.refuse("where a value belongs")
 
     def _items(self) -> list[Value]:
-        values: list[Value] = []
-        while not self.accept("]"):
-            values.append(self.expression())
-            if not self.accept(",") and self.peek()[1] != "]":
-                raise Malformed(f"{self.peek()[1] or 'the end of the line'!r} where ',' or ']' belongs")
-        return values
+        return self.items("]", self.expression)
 
     def arguments(self) -> tuple[list[Value], dict[str, Value]]:
         """The values between parentheses, by place and by name."""
         self.take("(")
         values: list[Value] = []
         named: dict[str, Value] = {}
-        while not self.accept(")"):
+
+        def argument() -> None:
             if self.peek()[0] == "name" and self.peek(1)[1] == "=":
                 name = self.take()[1]
                 self.take()
                 if name in named:
-                    raise Malformed(f"{name} is given twice")
+                    raise StatementError(f"{name} is given twice", "each argument once")
                 named[name] = self.expression()
+            elif named:
+                raise StatementError("a value without a name after one with a name", "values first, then names")
             else:
-                if named:
-                    raise Malformed("a value without a name after one with a name")
                 values.append(self.expression())
-            if not self.accept(",") and self.peek()[1] != ")":
-                raise Malformed(f"{self.peek()[1] or 'the end of the line'!r} where ',' or ')' belongs")
+
+        self.items(")", argument)
         return values, named
 
 
-def finite(word: str) -> int | float:
-    """An integer or a float as it is written."""
-    if word.isdigit() and len(word) <= MOST_DIGITS:
-        return int(word)
-    value = float(word)
-    if not math.isfinite(value):
-        raise Malformed(f"{word} is not finite", "a number")
-    return value
-
-
-def number(value: Value) -> int | float:
-    """The value as a number. Raises Malformed for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Malformed(f"{told(value)} where a number belongs", "a number")
-    if abs(value) > 1e18 or not math.isfinite(value):
-        raise Malformed("a number that is not finite, or past all measure", "a number")
-    return value
-
-
 def numbers(value: Value, count: int, what: str) -> tuple[float, ...]:
-    """A list of that many numbers. Raises Malformed for anything else."""
+    """A list of that many numbers. Raises: StatementError for anything else."""
     if not isinstance(value, list) or len(value) != count:
-        raise Malformed(f"{what} is {told(value)}", f"a list of {count} numbers")
+        raise StatementError(f"{what} is {told(value)}", f"a list of {count} numbers")
     return tuple(float(number(each)) for each in value)
-
-
-def told(value: Value) -> str:
-    """A value in the words of an error."""
-    if isinstance(value, Unknown):
-        return f"{value.name} (not known here)"
-    if isinstance(value, Pose):
-        return "a pose"
-    if isinstance(value, Inverse):
-        return "the joints of get_inverse_kin"
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
-    return repr(value)
 
 
 def pose_of_matrix(matrix: Any, parts: tuple[Pose, Pose] | None = None) -> Pose:
@@ -248,7 +166,7 @@ def call(name: str, values: list[Value], named: dict[str, Value]) -> Value:
         if name.endswith("solution") or isinstance(goal, Unknown):
             return goal if isinstance(goal, Unknown) else Unknown(f"{name}()")
         if not isinstance(goal, Pose):
-            raise Malformed(f"get_inverse_kin of {told(goal)}", "a pose p[x, y, z, rx, ry, rz]")
+            raise StatementError(f"get_inverse_kin of {told(goal)}", "a pose p[x, y, z, rx, ry, rz]")
         given = None if near is None or isinstance(near, Unknown) else numbers(near, 6, "qnear")
         return Inverse(goal, given)
     unknown = next((value for value in values if isinstance(value, Unknown)), None)
@@ -256,17 +174,17 @@ def call(name: str, values: list[Value], named: dict[str, Value]) -> Value:
         if unknown is not None:
             return unknown
         if named:
-            raise Malformed(f"{name}() has no argument {next(iter(named))}")
+            raise StatementError(f"{name}() has no argument {next(iter(named))}")
     try:
         if name in _NUMBERS:
             return _NUMBERS[name](*(number(value) for value in values))
         if name in _POSES:
             wrong = next((value for value in values if not isinstance(value, Pose)), None)
             if wrong is not None:
-                raise Malformed(f"{name}() of {told(wrong)}", "poses p[x, y, z, rx, ry, rz]")
+                raise StatementError(f"{name}() of {told(wrong)}", "poses p[x, y, z, rx, ry, rz]")
             return _POSES[name](*values)
     except (TypeError, ValueError, ArithmeticError):
-        raise Malformed(f"{name}() of {', '.join(told(value) for value in values) or 'nothing'}") from None
+        raise StatementError(f"{name}() of {', '.join(told(value) for value in values) or 'nothing'}") from None
     if name in ("rpy2rotvec", "rotvec2rpy"):
         given = numbers(values[0] if len(values) == 1 else list(values), 3, f"the argument of {name}()")
         here, there = ("rpy", "ur_rotvec") if name == "rpy2rotvec" else ("ur_rotvec", "rpy")
@@ -281,12 +199,10 @@ def _transformed(frame: Pose, pose: Pose) -> Pose:
 
 def _added(a: Pose, b: Pose) -> Pose:
     """Positions added, rotations one after the other, as pose_add does."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = a.matrix[:3, :3] @ b.matrix[:3, :3]
-    matrix[:3, 3] = a.matrix[:3, 3] + b.matrix[:3, 3]
-    return pose_of_matrix(matrix)
+    return pose_of_matrix(placed(a.matrix[:3, :3] @ b.matrix[:3, :3], a.matrix[:3, 3] + b.matrix[:3, 3]))
 
 
+_PRODUCTS: dict[str, Callable[[float, float], float]] = {"*": operator.mul, "/": operator.truediv, "%": math.fmod}
 _NUMBERS: dict[str, Callable[..., float]] = {
     "d2r": math.radians, "r2d": math.degrees, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin,
     "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sqrt": math.sqrt, "pow": math.pow, "floor": math.floor,
@@ -310,18 +226,5 @@ def _item(value: Value, index: Value) -> Value:
     items = list(value.numbers) if isinstance(value, Pose) else value
     at = number(index)
     if not isinstance(items, list) or not isinstance(at, int) or not 0 <= at < len(items):
-        raise Malformed(f"element {at} of {told(value)}", "an index from 0 on")
+        raise StatementError(f"element {at} of {told(value)}", "an index from 0 on")
     return items[at]
-
-
-def _arithmetic(word: str, left: Value, right: Value) -> Value:
-    for value in (left, right):
-        if isinstance(value, Unknown):
-            return value
-    a, b = number(left), number(right)
-    if word in "/%" and b == 0:
-        raise Malformed("division by zero")
-    how: dict[str, Callable[[float, float], float]] = {
-        "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "%": math.fmod,
-    }  # fmt: skip
-    return how[word](a, b)

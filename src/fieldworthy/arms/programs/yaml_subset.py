@@ -7,39 +7,13 @@ Source: YAML 1.2.2 (yaml.org/spec/1.2.2), the parts named above.
 
 from __future__ import annotations
 
-import bisect
-import json
 import re
-from dataclasses import dataclass
-from typing import TypeAlias
 
-Plain: TypeAlias = "bool | int | float | str | list[Node] | dict[str, Node] | None"
+from fieldworthy.arms.programs.yaml_flow import BLANK, DEEPEST, FLOAT, Flow, Node, YamlError, flow_value, number_of
 
-_INT = re.compile(r"[-+]?[0-9]+")
-_FLOAT = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_SPECIAL = re.compile(r"[\[\]{}#\t]")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\[\]{},#'"][^\[\]{},#]*?)\s*:(?=\s|$)""")
-_IN_FLOW = re.compile(r"(?:[^,\]}:]|:(?!\s|$))*")
-_IN_BLOCK = re.compile(r"[^\n]*")
-_BLANK = re.compile(r"(?:\s|#[^\n]*)*")
-DEEPEST = 40
-
-
-@dataclass(frozen=True)
-class Node:
-    """A value and the line it begins in."""
-
-    value: Plain
-    line: int
-
-
-class YamlError(Exception):
-    """What is wrong, and the line."""
-
-    def __init__(self, line: int, what: str, valid: str = "") -> None:
-        super().__init__(what)
-        self.line = line
-        self.what = what
-        self.valid = valid
 
 
 def documents(text: str) -> list[Node]:
@@ -49,7 +23,7 @@ def documents(text: str) -> list[Node]:
     found_nodes: list[Node] = []
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
         piece = re.sub(r"(?m)^(?:---|\.\.\.)[ \t]*$", "", text[start:stop])
-        if _BLANK.fullmatch(piece) is None:
+        if BLANK.fullmatch(piece) is None:
             found_nodes.append(_Block(piece, text.count("\n", 0, start) + 1).document())
     return found_nodes
 
@@ -63,6 +37,11 @@ class _Block:
         opened = depth = 0
         rows = text.split("\n")
         for line, raw in enumerate(rows, first_line):
+            if not pending and not _SPECIAL.search(raw):
+                content = raw.rstrip()
+                if content:
+                    self.lines.append((line, len(content) - len(content.lstrip()), content.lstrip()))
+                continue
             content = _without_comment(raw).rstrip()
             if not pending and content.strip():
                 if "\t" in raw[: len(raw) - len(raw.lstrip())]:
@@ -93,7 +72,7 @@ class _Block:
         if content[0] not in "[{" and _KEY.match(content):
             return self._mapping(indent, depth)
         self.at += 1
-        return Flow(content, line).whole()
+        return flow_value(content, line)
 
     def _list(self, indent: int, depth: int) -> Node:
         first = self.lines[self.at][0]
@@ -103,7 +82,10 @@ class _Block:
             if now != indent or not (content == "-" or content.startswith("- ")):
                 break
             rest = content[1:].lstrip(" ")
-            if rest:
+            if FLOAT.fullmatch(rest):
+                self.at += 1
+                items.append(Node(number_of(rest), line))
+            elif rest:
                 self.lines[self.at] = (line, indent + len(content) - len(rest), rest)
                 items.append(self.node(indent + len(content) - len(rest), depth + 1))
             else:
@@ -121,14 +103,16 @@ class _Block:
             found = _KEY.match(content)
             if found is None:
                 raise YamlError(line, f"{content.split(chr(10))[0][:30]!r} where 'name: value' belongs")
-            key = str(Flow(found.group(1), line).whole(text=True).value)
+            key = found.group(1)
+            if not _WORD.fullmatch(key):
+                key = str(Flow(key, line).whole(text=True).value)
             if key in members:
                 raise YamlError(line, f"{key!r} is there twice (first in line {members[key].line})")
             rest = content[found.end() :]
             self.at += 1
             if rest.strip():
                 skipped = len(rest) - len(rest.lstrip())
-                members[key] = Flow(rest.strip(), line + rest[:skipped].count("\n")).whole()
+                members[key] = flow_value(rest.strip(), line + rest[:skipped].count("\n"))
             else:
                 members[key] = self._below(line, indent, depth, key)
         return Node(members, first)
@@ -143,126 +127,9 @@ class _Block:
         return Node(None, line)
 
 
-class Flow:
-    """Flow style: [a, b], {a: b} and scalars, over any number of lines."""
-
-    def __init__(self, text: str, line: int) -> None:
-        self.text = text
-        self.first = line
-        self.at = 0
-        self.breaks = [found.start() for found in re.finditer("\n", text)]
-
-    @property
-    def line(self) -> int:
-        """The line that is read now."""
-        return self.first + bisect.bisect_left(self.breaks, self.at)
-
-    def whole(self, text: bool = False) -> Node:
-        """The value that the whole text is; with `text`, plain scalars stay words."""
-        node = self._value(0, False, text)
-        self._skip()
-        if self.at < len(self.text):
-            raise YamlError(self.line, f"{self.text[self.at :][:20]!r} is left over")
-        return node
-
-    def _skip(self) -> None:
-        found = _BLANK.match(self.text, self.at)
-        self.at = found.end() if found else self.at
-
-    def _value(self, depth: int, inside: bool, text: bool = False) -> Node:
-        self._skip()
-        line = self.line
-        if depth > DEEPEST:
-            raise YamlError(line, "too deeply nested")
-        letter = self.text[self.at : self.at + 1]
-        if letter == "[":
-            return Node(self._items(depth), line)
-        if letter == "{":
-            return Node(self._members(depth), line)
-        if letter in ("'", '"'):
-            return Node(self._quoted(letter), line)
-        if letter and letter in "&*!|>%@`":
-            raise YamlError(line, f"{self.text[self.at :][:20]!r}: anchors, tags and block strings are not read")
-        found = (_IN_FLOW if inside else _IN_BLOCK).match(self.text, self.at)
-        word = found.group().strip() if found else ""
-        self.at = found.end() if found else self.at
-        return Node(word if text else scalar(word), line)
-
-    def _items(self, depth: int) -> list[Node]:
-        opened = self.line
-        self.at += 1
-        items: list[Node] = []
-        while not self._ends("]", opened):
-            items.append(self._value(depth + 1, True))
-            self._comma("]", opened)
-        return items
-
-    def _members(self, depth: int) -> dict[str, Node]:
-        opened = self.line
-        self.at += 1
-        members: dict[str, Node] = {}
-        while not self._ends("}", opened):
-            line = self.line
-            key = str(self._value(depth + 1, True, text=True).value)
-            self._skip()
-            if self.text[self.at : self.at + 1] != ":":
-                raise YamlError(line, f"{key!r} without ': value'", "{name: value, ...}")
-            self.at += 1
-            if key in members:
-                raise YamlError(line, f"{key!r} is there twice (first in line {members[key].line})")
-            members[key] = self._value(depth + 1, True)
-            self._comma("}", opened)
-        return members
-
-    def _ends(self, closer: str, opened: int) -> bool:
-        self._skip()
-        if self.at >= len(self.text):
-            raise YamlError(opened, f"a bracket is opened and never closed with {closer!r}")
-        if self.text[self.at] == closer:
-            self.at += 1
-            return True
-        return False
-
-    def _comma(self, closer: str, opened: int) -> None:
-        self._skip()
-        if self.at >= len(self.text):
-            raise YamlError(opened, f"a bracket is opened and never closed with {closer!r}")
-        if self.text[self.at] == ",":
-            self.at += 1
-        elif self.text[self.at] != closer:
-            told = f"{self.text[self.at :][:20]!r} where ',' or {closer!r} belongs (bracket opened in line {opened})"
-            raise YamlError(self.line, told)
-
-    def _quoted(self, quote: str) -> str:
-        pattern = r'"(?:[^"\\]|\\.)*"' if quote == '"' else r"'(?:[^']|'')*'"
-        found = re.compile(pattern).match(self.text, self.at)
-        if found is None:
-            raise YamlError(self.line, f"a string without its closing {quote}")
-        self.at = found.end()
-        if quote == "'":
-            return found.group()[1:-1].replace("''", "'")
-        try:
-            return str(json.loads(found.group()))
-        except ValueError:
-            raise YamlError(self.line, f"{found.group()[:30]} is no string") from None
-
-
-def scalar(word: str) -> Plain:
-    """A plain scalar by the core schema of YAML."""
-    if word in ("", "null", "~", "Null", "NULL"):
-        return None
-    if word in ("true", "True", "TRUE", "false", "False", "FALSE"):
-        return word.lower() == "true"
-    if _INT.fullmatch(word) and len(word) <= 19:
-        return int(word)
-    if _FLOAT.fullmatch(word):
-        return float(word)
-    if word.lower() in (".nan", "nan", "-nan", "infinity", "-infinity", ".inf", "-.inf", "+.inf", "inf", "-inf"):
-        return float(word.lower().replace(".", ""))
-    return word
-
-
 def _without_comment(line: str) -> str:
+    if "#" not in line:
+        return line
     quoted = ""
     for at, letter in enumerate(line):
         if quoted:
@@ -276,5 +143,9 @@ def _without_comment(line: str) -> str:
 
 def _depth(text: str) -> int:
     """Brackets opened and not closed, outside of strings."""
-    outside = re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'', "", text)
+    if not any(c in text for c in "[]{}"):
+        return 0
+    outside = (
+        text if '"' not in text and "'" not in text else re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\'', "", text)
+    )
     return sum(outside.count(c) for c in "[{") - sum(outside.count(c) for c in "]}")

@@ -66,7 +66,7 @@ def test_one_pose_in_other_words(text, options):
         ("X,Y,Z,W,P,R\n", "t.csv: no poses"),
         (
             "X,Y,Z,R,P,W\n1,2,3,4,5,6\n",
-            "t.csv:1 [names]: columns in the order X, Y, Z, R, P, W; valid: X, Y, Z, W, P, R",
+            "t.csv:1 [names]: X, Y, Z and then R, P, W; valid: RZ, RY, RX",
         ),
         ("1,2,3,4,5\n", "t.csv:1 [row]: 5 values in the row; valid: X, Y, Z, W, P, R"),
         ("1,2,3,4,5,6,7,8\n", "t.csv:1 [row]: 8 values in the row"),
@@ -213,3 +213,18 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path):
     (tmp_path / "a.csv").write_text(XYZWPR)
     with pytest.raises(FieldworthyError, match="unexpected keyword argument 'colour'"):
         read_program(tmp_path / "a.csv", colour="red")
+
+
+def test_a_row_of_names_says_convention_and_units():
+    quaternions = read("x_mm,y_mm,z_mm,qw,qx,qy,qz\n400,100,300,0,1,0,0\n")
+    assert np.array(quaternions.moves[0].pose)[:3, :3] == pytest.approx(np.diag((1.0, -1.0, -1.0)), abs=1e-12)
+    kuka = read("x_m;y_m;z_m;a_deg;b_deg;c_deg\n0.4;0.1;0.3;90;0;0\n")
+    # A turns about z: the tool's x goes along y. FANUC's W of 90 would turn about x.
+    assert np.array(kuka.moves[0].pose)[:3, 0] == pytest.approx((0.0, 1.0, 0.0), abs=1e-12)
+    assert np.array(kuka.moves[0].pose)[:3, 3] == pytest.approx((0.4, 0.1, 0.3), abs=1e-12)
+    with pytest.raises(ScenarioError, match="may be euler_xyz or ur_rotvec"):
+        read("X,Y,Z,RX,RY,RZ\n1,2,3,4,5,6\n")
+    with pytest.raises(ScenarioError, match="then A, B, C; valid: W, P, R"):
+        read("X,Y,Z,A,B,C\n1,2,3,4,5,6\n", convention="fanuc_wpr")
+    with pytest.raises(ScenarioError, match="length in m; valid: mm"):
+        read("X_m,Y_m,Z_m,A,B,C\n1,2,3,4,5,6\n", length="mm")

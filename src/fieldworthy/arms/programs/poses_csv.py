@@ -1,8 +1,8 @@
 """Tables of poses: X, Y, Z and an orientation a row, in any of the conventions of `arms/orientation.py`.
 
-The default is what RoboDK writes as XYZWPR: millimetres, degrees, FANUC's W, P, R. A seventh column may hold a number
-of the point, which is not read. Separators are commas, semicolons, tabs or spaces; a first row of names and `#`
-comments are passed over.
+A first row of names says which: `X Y Z A B C`, `x_m, y_m, z_m, qw, qx, qy, qz`, `X [mm]`. Without one, and without
+options, it is what RoboDK writes as XYZWPR: millimetres, degrees, FANUC's W, P, R. One more column may hold a number of
+the point, which is not read. Separators are commas, semicolons, tabs or spaces; `#` comments are passed over.
 Frames: poses are frame_from_tool in the frame given, the robot's base where none is.
 Source: RoboDK-API, Example-Import-CSV-XYZWPR.csv (the shape of the file).
 Verified by: tests/cases/test_arm_poses_csv.py
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -43,21 +44,22 @@ NAMES = {
 def read(
     text: str,
     source: str = "",
-    convention: str = "fanuc_wpr",
-    length: Literal["mm", "m"] = "mm",
-    angle: Literal["deg", "rad"] = "deg",
+    convention: str | None = None,
+    length: Literal["mm", "m"] | None = None,
+    angle: Literal["deg", "rad"] | None = None,
     kind: MoveKind = "linear",
     base_from_frame: Matrix = IDENTITY,
 ) -> Program:
-    """A move of the given kind to each row.
+    """A move of the given kind to each row. What is None goes by the row of names, then by the default.
 
     Raises: ScenarioError with all problems of the file; FieldworthyError for an unknown option.
     """
-    metres, radians = _units(convention, length, angle)
+    given = _Form(convention, length, angle)
+    _units(*given.filled())
     if kind not in ("linear", "joint"):
         raise FieldworthyError(f"kind {kind!r}; valid: 'linear', 'joint'")
-    columns = ("X", "Y", "Z", *NAMES[convention])
     found = Findings(source or "poses")
+    form = given
     moves: list[Move] = []
     angles: list[tuple[int, float]] = []
     started = False
@@ -67,10 +69,13 @@ def read(
             continue
         cells = _cells(plain)
         if not started and all(re.fullmatch(r"[\"']?[A-Za-z][^,;]*", cell) for cell in cells):
-            _check_names(cells, columns, line, found)
+            form = _named(cells, given, line, found)
             started = True
             continue
         started = True
+        convention, length, angle = form.filled()
+        metres, radians = _units(convention, length, angle)
+        columns = ("X", "Y", "Z", *NAMES[convention])
         values = _numbers(cells, columns, line, found)
         if values is None:
             continue
@@ -82,11 +87,12 @@ def read(
             continue
         angles += [(line, value) for value in values[3:]]
         moves.append(Move(kind, pose=as_matrix(pose), base_from_frame=base_from_frame, line=line))
+    convention, length, angle = form.filled()
     if not moves and not found.problems:
-        found.problem(0, "", "no poses", f"rows of {', '.join(columns)}")
+        found.problem(0, "", "no poses", f"rows of X, Y, Z, {', '.join(NAMES[convention])}")
     found.stop()
     check_units(found, moves, length)
-    if angle == "deg" and len(columns) == 6:
+    if angle == "deg" and len(NAMES[convention]) == 3:
         check_degrees(found, angles)
     name = identifier(re.sub(r".*[/\\]|\.\w*$", "", source), 60, "poses")
     return Program(name, tuple(moves), source, (), tuple(found.notes))
@@ -108,7 +114,9 @@ def write(
     found = Findings(program.name)
     check_finite(found, program.moves)
     found.stop()
-    rows = [", ".join(columns)]
+    names = [f"{name}_{length}" for name in columns[:3]]
+    names += columns[3:] if len(columns) == 7 else [f"{name}_{angle}" for name in columns[3:]]
+    rows = [", ".join(names)]
     for at, move in enumerate(program.moves, 1):
         if move.pose is None:
             found.problem(move.line, f"move {at}", "goes to joint positions", "poses")
@@ -143,11 +151,49 @@ def _cells(plain: str) -> list[str]:
     return [cell.strip() for cell in plain.split(",")] if "," in plain else plain.split()
 
 
-def _check_names(cells: list[str], columns: tuple[str, ...], line: int, found: Findings) -> None:
-    """A row of names that says another order is an error; one with other words is passed over."""
-    given = [re.split(r"[\s(\[_]", cell.strip("\"' "))[0].upper() for cell in cells[: len(columns)]]
-    if set(given) == set(columns) and tuple(given) != columns:
-        found.problem(line, "names", f"columns in the order {', '.join(given)}", ", ".join(columns))
+@dataclass(frozen=True)
+class _Form:
+    """Convention and units of a table, as far as they are known."""
+
+    convention: str | None = None
+    length: Literal["mm", "m"] | None = None
+    angle: Literal["deg", "rad"] | None = None
+
+    def filled(self) -> tuple[str, Literal["mm", "m"], Literal["deg", "rad"]]:
+        """With the defaults for what is not known."""
+        return self.convention or "fanuc_wpr", self.length or "mm", self.angle or "deg"
+
+
+def _named(cells: list[str], given: _Form, line: int, found: Findings) -> _Form:
+    """What a row of names says, beside what was asked for. Names that say nothing of a pose are passed over.
+
+    A row that begins with X, Y, Z and goes on in no known way, or otherwise than asked for, is an error.
+    """
+    plain = [cell.strip("\"' ") for cell in cells]
+    names = [re.split(r"[\s(\[_]", cell)[0].upper() for cell in plain]
+    if names[:3] != ["X", "Y", "Z"]:
+        if set(names[:3]) == {"X", "Y", "Z"}:
+            found.problem(line, "names", f"columns in the order {', '.join(names)}", "X, Y, Z first")
+        return given
+    known = [name for name, columns in NAMES.items() if tuple(names[3 : 3 + len(columns)]) == columns]
+    fits = [name for name in known if given.convention in (None, name)]
+    if not fits:
+        orders = "; ".join(", ".join(columns) for columns in NAMES.values())
+        wanted = ", ".join(NAMES[given.convention]) if given.convention else orders
+        found.problem(line, "names", f"X, Y, Z and then {', '.join(names[3:]) or 'nothing'}", wanted)
+        return given
+    # RX, RY, RZ are a rotation vector and Euler angles alike: which of them has to be said.
+    if len(fits) > 1:
+        found.problem(line, "names", f"{', '.join(NAMES[fits[0]])} may be {' or '.join(fits)}", "the option convention")
+        return given
+    units = [re.findall(r"[A-Za-z]+", re.split(r"[\s(\[_]", cell, maxsplit=1)[-1].lower()) for cell in plain]
+    lengths = {unit for words in units[:3] for unit in words if unit in LENGTHS and words != ["x"]}
+    angles = {unit for words in units[3 : 3 + len(NAMES[fits[0]])] for unit in words if unit in ANGLES}
+    for what, told, asked in (("length", lengths, given.length), ("angle", angles, given.angle)):
+        if len(told) > 1 or (asked is not None and told and told != {asked}):
+            found.problem(line, "names", f"{what} in {' and '.join(sorted(told))}", asked or "one unit")
+    length, angle = given.length or next(iter(lengths), None), given.angle or next(iter(angles), None)
+    return _Form(fits[0], length, angle)
 
 
 def _numbers(cells: list[str], columns: tuple[str, ...], line: int, found: Findings) -> list[float] | None:

@@ -108,7 +108,7 @@ def test_writing_composes_the_frame():
     target = as_matrix(pose_of((0.1, 0.0, 0.2), "rpy", (0.0, 0.0, 0.0)))
     text = poses_csv.write(Program("p", (Move("linear", pose=target, base_from_frame=frame),)))
     assert text.splitlines() == [
-        "X, Y, Z, W, P, R",
+        "X_mm, Y_mm, Z_mm, W_deg, P_deg, R_deg",
         "1000.000000000, 100.000000000, 200.000000000, 0.000000000, 0.000000000, 90.000000000",
     ]
     for move, told in (

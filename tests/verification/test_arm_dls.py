@@ -6,17 +6,22 @@ Poses are measured by matrix exponentials of the screws, written here apart from
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fieldworthy.arms.catalogue import load_arm
+from fieldworthy.arms.ccd import CcdSolver
 from fieldworthy.arms.chain import IDENTITY, Arm, Joint
-from fieldworthy.arms.dls import DlsSolver, PseudoInverseSolver
+from fieldworthy.arms.dls import DlsSolver
 from fieldworthy.arms.dls_laws import newton_law, position_step_law
+from fieldworthy.arms.fabrik import FabrikSolver
 from fieldworthy.arms.kinematics import fk, jacobian
 from fieldworthy.arms.kit import goal_numbers, kit, solve_symmetric
 from fieldworthy.arms.least_squares import solve_many, solve_one
+from fieldworthy.arms.pinv import PseudoInverseSolver
+from fieldworthy.arms.solver import SEED_SOLVERS, make_solver
 from fieldworthy.core.errors import FieldworthyError
 
 KR10 = load_arm("kr10-r1100")
@@ -286,3 +291,99 @@ def test_options_and_inputs_that_are_none() -> None:
     ):
         with pytest.raises(FieldworthyError, match=words):
             make()
+
+
+@pytest.mark.parametrize("make", [DlsSolver, PseudoInverseSolver, CcdSolver, FabrikSolver])
+@pytest.mark.parametrize(
+    ("option", "values"),
+    [
+        ("iterations", (0, -3, 1.5, math.nan, None, "12", True)),
+        ("tolerance_m", (0.0, -1e-9, math.nan, math.inf, "1", False)),
+        ("tolerance_rad", (0.0, -1e-9, math.nan, math.inf, "1")),
+        ("max_deg_s", (0.0, -1.0, math.nan, "fast", None)),
+    ],
+)
+def test_numbers_that_are_none_are_told_in_one_sentence(make: Any, option: str, values: tuple[Any, ...]) -> None:
+    for value in values:
+        with pytest.raises(FieldworthyError, match=rf"^[a-z]+: {option} .*; valid: [^;]*$"):
+            make(**{option: value})
+
+
+def test_no_damping_is_the_pseudo_inverses() -> None:
+    """0 must not be taken for None; it is another solver."""
+    for damping in (0.0, -0.1, math.nan, math.inf, "0.1"):
+        for rows in (3, 6):
+            with pytest.raises(FieldworthyError, match=r"^dls: damping .*; valid: a number above 0 or None$"):
+                DlsSolver(rows=rows, damping=damping)  # type: ignore[arg-type]
+    assert DlsSolver(damping=1e-3).damping == 1e-3
+    for make in (DlsSolver, PseudoInverseSolver):
+        assert make(tolerance_m=1e-4).tolerance == (1e-4, 1e-9)
+        assert make(rows=3, faithful=True).tolerance == (0.0025, math.radians(0.5))
+
+
+# ------------------------------------------------------------------------------------- three rows without any damping
+
+
+@pytest.mark.parametrize("arm", [KR10, UR5E, load_arm("iiwa7-r800")])
+def test_three_bare_rows_are_numpys_pseudo_inverse(arm: Arm) -> None:
+    """A faithful frame whose position is off makes the least motion of the point; one step does not arrive to 1e-12."""
+    rng = np.random.default_rng(11)
+    solver = PseudoInverseSolver(rows=3, faithful=True, iterations=1, tolerance_m=1e-12)
+    for _ in range(5):
+        middle, half = (arm.lower + arm.upper) / 2.0, (arm.upper - arm.lower) / 2.0
+        q = middle + 0.5 * half * rng.uniform(-1.0, 1.0, arm.dof)
+        goal = fk(arm, q)
+        goal[:3, 3] += 0.005 * np.array([0.6, 0.0, -0.8])
+        expected = np.linalg.pinv(jacobian(arm, q)[:3]) @ (0.005 * np.array([0.6, 0.0, -0.8]))
+        # 60 s a frame: no speed limit is met. 1e-9: the normal equations square the condition.
+        assert solver.step(arm, goal, q, 60.0).q - q == pytest.approx(expected, abs=1e-9)
+
+
+def test_three_bare_rows_take_the_orientation_as_the_damped_ones_do() -> None:
+    """Faithful: the wrist's share of 0.35. Not so: position first and the rest in what is left; away from
+    singularities of six joints both rows together have one solution, which Newton's full step has too."""
+    q = np.array([0.2, -1.2, 1.0, 0.4, 0.8, 0.3])
+    turned = fk(KR10, q + np.eye(6)[5])
+    moved = PseudoInverseSolver(rows=3, faithful=True).step(KR10, turned, q, 60.0).q - q
+    assert moved[5] == pytest.approx(0.35, abs=1e-12)
+    goal = fk(KR10, q + 0.01 * np.array([1.0, -2.0, 1.0, 3.0, -2.0, 1.0]))
+    whole = PseudoInverseSolver().step(KR10, goal, q, 60.0).q
+    assert PseudoInverseSolver(rows=3).step(KR10, goal, q, 60.0).q == pytest.approx(whole, abs=1e-9)
+    answer = PseudoInverseSolver(rows=3).solve(KR10, goal, q)
+    assert answer.reached
+    assert max(off(KR10, answer.q, goal)) < 2e-9
+
+
+def test_three_bare_rows_diverge_honestly() -> None:
+    """Two links of 0.5 m in line, the goal nearer the base: no motion of the joints shortens a straight arm. Of the
+    UR5e, whose tool has the wrist's motion too, only what is left for the orientation is singular."""
+    joints = tuple(Joint(f"j{i}", axis, point, -3.0, 3.0, 1.0) for i, (axis, point) in enumerate(
+        [((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)), ((0.0, 1.0, 0.0), (0.0, 0.0, 0.0)), ((0.0, 1.0, 0.0), (0.5, 0.0, 0.0))]
+    ))  # fmt: skip
+    arm = Arm("two links", joints, ((1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), IDENTITY[3]))
+    near = np.eye(4)
+    near[0, 3] = 0.9
+    straight = np.array([0.3, -1.0, 0.0, 0.2, 0.7, 0.1])
+    goal = fk(UR5E, straight)
+    goal[:3, 3] *= 0.98
+    cases = [(arm, near, np.array([0.0, 0.0, elbow]), True) for elbow in (0.0, 1e-9)]
+    cases += [(UR5E, goal, straight + elbow * np.eye(6)[2], False) for elbow in (1e-9, 1e-6)]
+    for where, pose, seed, faithful in cases:
+        solver = PseudoInverseSolver(rows=3, faithful=faithful, iterations=1)
+        answer, frame = solver.solve(where, pose, seed), solver.step(where, pose, seed, 0.01)
+        for told in (answer, frame):
+            assert np.isfinite(told.q).all()
+            assert told.why.startswith("the pseudo-inverse diverged near a singularity")
+        assert (np.abs(frame.q - seed) <= where.speed * 0.01 * (1.0 + 1e-9)).all()
+
+
+def test_the_seeds_pseudo_inverse_is_there_by_name() -> None:
+    assert "pinv-seed" in SEED_SOLVERS
+    for name, kind in (("pinv-seed", PseudoInverseSolver), ("dls-seed", DlsSolver)):
+        solver: Any = make_solver(name)
+        assert isinstance(solver, kind)
+        assert (solver.rows, solver.faithful) == (3, True)
+    with pytest.raises(FieldworthyError, match="rows 4"):
+        PseudoInverseSolver(rows=4)
+    with pytest.raises(FieldworthyError, match="rows=3"):
+        PseudoInverseSolver(faithful=True)

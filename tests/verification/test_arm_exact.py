@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fieldworthy.arms import closed as closed_module
+from fieldworthy.arms import polish as polish_module
 from fieldworthy.arms.catalogue import arm_names, load_arm
 from fieldworthy.arms.chain import Arm, Joint, as_matrix
 from fieldworthy.arms.closed import closed_of
@@ -334,3 +335,35 @@ def test_prismatic_joints_are_solved():
     for q in drawn(arm, 10, 15) * 0.7:
         pose = fk(arm, q)
         assert_exact(arm, pose, solve(arm, pose))
+
+
+def test_what_cannot_be_polished_is_given_up(monkeypatch):
+    """Three joints in a plane. A goal at full stretch is a double root: Newton's steps halve the way to it each time;
+    a goal lifted off the plane has no slope at all (J^T e = 0), and must not be worked out again in all those rounds.
+    """
+    z = (0.0, 0.0, 1.0)
+    links = tuple(Joint(f"j{i}", z, (0.5 * i, 0.0, 0.0), -3.0, 3.0, 1.0) for i in range(3))
+    home = np.eye(4)
+    home[0, 3] = 1.2
+    arm = Arm("planar", links, as_matrix(home))
+    lifted = fk(arm, np.array((0.4, 0.7, -0.2)))
+    lifted[2, 3] += 0.1
+    starts = np.array(((-0.15, 0.3, -0.15), (0.4, 0.7, -0.2)))
+    asked = []
+    plain = polish_module._error
+
+    def counted(of, q, goal):
+        asked.append(len(q))
+        return plain(of, q, goal)
+
+    monkeypatch.setattr(polish_module, "_error", counted)
+    q, miss = polish_module.polished(arm, np.stack([fk(arm, np.zeros(3)), lifted]), starts)
+    assert miss[0] <= 1e-12
+    assert len(asked) > 8  # the double root takes its time
+    assert asked.count(2) <= 6
+    assert miss[1] == pytest.approx(0.1, rel=1e-12)
+    assert q[1] == pytest.approx(starts[1], abs=1e-15)
+    # Alone it is done with at once.
+    asked.clear()
+    polish_module.polished(arm, lifted, starts[1:])
+    assert len(asked) <= 6

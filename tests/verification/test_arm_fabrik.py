@@ -8,8 +8,9 @@ import math
 
 import numpy as np
 import pytest
-from test_arm_ccd import KR10, UR5E, near_goals, played, swing
+from test_arm_ccd import KR10, UR5E, arrived, near_goals, played, reversals, swing
 
+from fieldworthy.arms.catalogue import load_arm
 from fieldworthy.arms.chain import Arm
 from fieldworthy.arms.fabrik import FabrikSolver, follows, nodes_of, pass_over
 from fieldworthy.arms.kinematics import fk
@@ -97,11 +98,26 @@ def test_at_rest_also_where_it_cannot_arrive() -> None:
         assert answers[-1].reached == (answers[-1].why == "")
 
 
+@pytest.mark.parametrize("name", ["irb120", "iiwa7-r800"])
+def test_the_faithful_way_oscillates(name: str) -> None:
+    """Passes, projection and the wrist's turn undo each other: after two seconds a joint still turns back and forth,
+    ten times in two seconds at least, at 3 of 16 goals or more. The default way does so at none."""
+    arm = load_arm(name)
+    goals = near_goals(arm, 16, 5, far=0.05)
+    turned = [reversals(played(FabrikSolver(faithful=True), arm, goal, q, 240)[0]) for q, goal in goals]
+    assert sum(count >= 10 for count in turned) >= 3
+    assert all(reversals(played(FabrikSolver(), arm, goal, q, 240)[0]) == 0 for q, goal in goals)
+
+
 @pytest.mark.parametrize("arm", [KR10, UR5E])
-def test_the_faithful_way_circles(arm: Arm) -> None:
-    """Passes, projection and the wrist's turn never close: of 16 goals one at least still swings by 1e-3 rad."""
-    swings = [swing(played(FabrikSolver(faithful=True), arm, goal, q, 240)[0]) for q, goal in near_goals(arm, 16, 3)]
-    assert max(swings) > 1e-3
+def test_the_faithful_way_stalls_short_of_a_goal(arm: Arm) -> None:
+    """At most of the other goals it stands or creeps, centimetres off, where a pass leads back to where it began."""
+    short = 0
+    for q, goal in near_goals(arm, 8, 3):
+        rows, answers = played(FabrikSolver(faithful=True), arm, goal, q, 240)
+        short += np.linalg.norm((fk(arm, rows[-1]) - goal)[:3, 3]) > 0.01 and swing(rows) < 0.05
+        assert not answers[-1].reached
+    assert short >= 6
 
 
 def test_the_solvers_own_speed_limit() -> None:
@@ -118,11 +134,8 @@ def test_success() -> None:
     """8 starts with least squares: 99.5 to 100 % at the solver's tolerance when written; alone 97 to 98 %."""
     for arm, (polish, least) in itertools.product((KR10, UR5E), ((True, 39), (False, 36))):
         rng = np.random.default_rng(4)
-        reached = 0
+        solver, reached = FabrikSolver(polish=polish), 0
         for _ in range(40):
             goal, seed = fk(arm, rng.uniform(arm.lower, arm.upper)), rng.uniform(arm.lower, arm.upper)
-            answer = FabrikSolver(polish=polish).solve(arm, goal, seed)
-            assert (answer.q >= arm.lower).all()
-            assert (answer.q <= arm.upper).all()
-            reached += answer.reached
+            reached += arrived(solver, arm, solver.solve(arm, goal, seed), goal)
         assert reached >= least

@@ -20,7 +20,8 @@ from fieldworthy.trials.arm import play as play_module
 from fieldworthy.trials.arm.measure import measure, outside_limits, sample_rates
 from fieldworthy.trials.arm.plan_figures import impossible, plan_figures
 from fieldworthy.trials.arm.play import Played, planned, play
-from fieldworthy.trials.arm.words import angle, length, pair
+from fieldworthy.trials.arm.report_solvers import _rest
+from fieldworthy.trials.arm.words import angle, length, pair, stillness
 
 FLANGE = ((1.0, 0.0, 0.0, 0.5), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
@@ -218,3 +219,16 @@ def test_angles_and_pairs_as_people_read_them() -> None:
     assert [angle(v) for v in (0.0, 1e-4, 0.3154, 64.26)] == ["0", "<0.001°", "0.315°", "64.3°"]
     assert pair("link 2 (link_2) and link 5 (link_5)") == "links 2 and 5"
     assert pair("link 6 (spindle) and floor") == "spindle (link 6) and floor"
+
+
+@pytest.mark.parametrize(
+    ("swing_rad", "told"),
+    [(None, "–"), (0.0, "still"), (0.9e-9, "still"), (1.1e-9, "<0.001°"), (5e-8, "<0.001°"), (math.radians(2.0), "2°")],
+)
+def test_still_is_said_below_a_nanoradian_only(swing_rad: float | None, told: str) -> None:
+    assert stillness(swing_rad) == told
+
+
+def test_a_sentence_says_the_same_of_rest() -> None:
+    assert _rest(math.degrees(0.9e-9)) == "stands still"
+    assert _rest(math.degrees(5e-8)) == "goes on moving its joints over <0.001°"

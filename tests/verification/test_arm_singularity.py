@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 
 from fieldworthy.arms.catalogue import load_arm
+from fieldworthy.arms.chain import as_matrix
 from fieldworthy.arms.kinematics import jacobian
 from fieldworthy.arms.singularity import reach_m, singularities, wrist_sine
 
@@ -52,7 +54,32 @@ def test_shoulder_is_the_distance_from_the_plane_of_axes_one_and_two():
     assert found.shoulder_m[0] == pytest.approx(0.035 - 0.025, abs=1e-9)
 
 
-def test_gains_do_not_depend_on_the_unit_of_length():
+def in_millimetres(arm):
+    """The same arm with every length a thousand times as large."""
+    flange, tool = np.array(arm.flange), np.array(arm.tool)
+    flange[:3, 3] *= 1000.0
+    tool[:3, 3] *= 1000.0
+    joints = tuple(dataclasses.replace(j, point_m=tuple(1000.0 * x for x in j.point_m)) for j in arm.joints)
+    return dataclasses.replace(arm, joints=joints, flange=as_matrix(flange), tool=as_matrix(tool), capsules=())
+
+
+@pytest.mark.parametrize("name", ["fr3", "ur5e", "kr10-r1100", "iiwa7-r800"])
+def test_gains_do_not_depend_on_the_unit_of_length(name):
+    tool = np.eye(4)
+    tool[:3, 3] = (0.02, -0.05, 0.15)
+    arm = load_arm(name).with_tool(tool)
+    large = in_millimetres(arm)
+    assert reach_m(large) == pytest.approx(1000.0 * reach_m(arm), rel=1e-12)
+    q = drawn(arm, 20, 2)
+    found, scaled = singularities(arm, q), singularities(large, q)
+    assert (found.least_gain > 0.0).all()
+    assert scaled.least_gain == pytest.approx(found.least_gain, rel=1e-9)
+    assert scaled.wrist == pytest.approx(found.wrist, abs=1e-12, nan_ok=True)
+    assert scaled.elbow == pytest.approx(found.elbow, abs=1e-12, nan_ok=True)
+    assert scaled.shoulder_m == pytest.approx(1000.0 * found.shoulder_m, abs=1e-9, nan_ok=True)
+
+
+def test_an_arm_without_a_closed_form_has_no_kinds():
     arm = load_arm("fr3")
     found = singularities(arm, drawn(arm, 5, 2))
     assert np.isnan(found.wrist).all()

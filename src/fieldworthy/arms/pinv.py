@@ -131,9 +131,7 @@ class PseudoInverseSolver:
     def _step(self, k: Kit, goal: Sequence[float], q: Sequence[float]) -> list[float]:
         return _whole_step(k, goal, q) if self.rows == 6 else _priority_step(k, goal, q)
 
-    def _position_then_wrist(
-        self, k: Kit, goal: Sequence[float], q: list[float]
-    ) -> tuple[list[float], int, float]:  # fmt: skip
+    def _position_then_wrist(self, k: Kit, goal: Sequence[float], q: list[float]) -> tuple[list[float], int, float]:
         """(posture, steps, largest part of a step): the position, and once it is there the wrist's share."""
         used, widest = 0, 0.0
         while k.errors(*q, *goal)[0] > self.tolerance[0]:

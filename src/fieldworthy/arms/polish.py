@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -15,13 +16,18 @@ from fieldworthy.core.vec import Mat3, Vec3
 
 _STEPS = 30
 _GOOD = 1e-12
+_ENOUGH = 1e-9
+"""A row that is this good and gets no better by a step is left alone."""
+_HARDEST = 1e3
+"""A row that gets no better with this many times the damping is given up."""
 
 
 def polished(arm: Arm, base_from_tool: Array, q: Array) -> tuple[Array, Array]:
     """(q (n, dof) within limits, miss (n,)) nearer to poses (n, 4, 4); miss is the larger of metres and radians.
 
-    Equation: dq = J^T (J J^T + k |e|^2 1)^-1 e with the damping of Sugihara, which vanishes at the goal; a step
-    counts only where it lowers |e|. Source: Sugihara, Solvability-unconcerned inverse kinematics by the
+    Equation: dq = J^T (J J^T + k |e|^2 1)^-1 e with the damping of Sugihara, which vanishes at the goal. A step
+    counts only where it lowers the miss; a row whose step does not is tried with ten times the damping, three times at
+    the most. Source: Sugihara, Solvability-unconcerned inverse kinematics by the
     Levenberg-Marquardt method, IEEE T-RO 27(5), 2011. Limits: from starts a few degrees away; a search from afar is
     `least_squares`.
     """
@@ -29,22 +35,24 @@ def polished(arm: Arm, base_from_tool: Array, q: Array) -> tuple[Array, Array]:
     best = np.clip(q, arm.lower, arm.upper)
     error, jacobian = _error(arm, best, goal)
     miss = _size(error)
+    harder = np.ones(len(best))
     for _ in range(_STEPS):
-        open_rows = np.nonzero(miss > _GOOD)[0]
+        open_rows = np.nonzero((miss > _GOOD) & (harder <= _HARDEST))[0]
         if not len(open_rows):
             break
         e, j = error[open_rows], jacobian[open_rows]
         transposed = np.swapaxes(j, 1, 2)
-        damping = 1e-3 * (e * e).sum(axis=1) + 1e-15
+        damping = harder[open_rows] * (1e-3 * (e * e).sum(axis=1) + 1e-15)
         system = j @ transposed + damping[:, None, None] * np.eye(6)
         step = (transposed @ np.linalg.solve(system, e[:, :, None]))[:, :, 0]
         tried = np.clip(best[open_rows] + step, arm.lower, arm.upper)
         new_error, new_jacobian = _error(arm, tried, goal[:, open_rows])
         new_miss = _size(new_error)
         better = new_miss < miss[open_rows]
-        if not better.any():
-            break
+        worse = open_rows[~better]
+        harder[worse] *= np.where(miss[worse] > _ENOUGH, 10.0, math.inf)
         rows = open_rows[better]
+        harder[rows] = 1.0
         best[rows], miss[rows] = tried[better], new_miss[better]
         error[rows], jacobian[rows] = new_error[better], new_jacobian[better]
     return best, miss

@@ -36,5 +36,5 @@ def check_options(solver: Any, *, counts: tuple[str, ...], positive: tuple[str, 
 def check_blend(solver: Any) -> None:
     """Raise FieldworthyError where the share of the wrist's turn is no share."""
     value = solver.orientation_blend
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= value <= 1.0:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
         raise FieldworthyError(f"{solver.name}: orientation_blend {value!r}; valid: 0 to 1")

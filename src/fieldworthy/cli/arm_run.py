@@ -166,7 +166,7 @@ _WIDE_ONLY = ("path error", "iter.", "reversals", "after", "wrist", "nearest")
 
 def solver_table(rows: Sequence[dict[str, Any]], width: int) -> Table:
     """One row a solver."""
-    from fieldworthy.trials.arm.words import angle, length, pair, ratio
+    from fieldworthy.trials.arm.words import angle, length, pair, ratio, stillness
 
     cells: dict[str, list[str]] = {
         "solver": [row["solver"] for row in rows],
@@ -237,14 +237,3 @@ def _clearance(row: dict[str, Any]) -> str:
 
     value = row.get("least_clearance_m")
     return f"[red]{length(value)}[/]" if value is not None and value <= 0.0 else length(value)
-
-
-def stillness(value_rad: float | None) -> str:
-    """How much the joints move after arrival: `still`, or the widest swing."""
-    import math
-
-    from fieldworthy.trials.arm.words import angle
-
-    if value_rad is None:
-        return "–"
-    return "still" if value_rad < 1e-7 else angle(math.degrees(value_rad))

@@ -13,7 +13,7 @@ from fieldworthy.arms.solver import SEED_SOLVERS
 from fieldworthy.trials.arm.measure import REACHED_M, REACHED_RAD, Measured
 from fieldworthy.trials.arm.report_charts import after_figure, css_of, legend, solver_figures, swatch
 from fieldworthy.trials.arm.sentences import listed
-from fieldworthy.trials.arm.words import angle, length, over, pair, ratio
+from fieldworthy.trials.arm.words import STILL_RAD, angle, length, over, pair, ratio, stillness
 from fieldworthy.trials.report import page
 from fieldworthy.trials.report.text import esc, in_words
 
@@ -59,7 +59,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
         colour = "good" if row["reached"] == row["waypoints"] else "bad"
         reached = f'<span class="{colour}"><b>{row["reached"]} of {row["waypoints"]}</b></span>'
         still, sine = row["stillness_rad"], row["least_wrist_sine"]
-        after = "–" if still is None else "still" if still < 1e-7 else angle(math.degrees(still))
+        after = stillness(still)
         gap = length(row.get("least_clearance_m"))
         if row.get("least_clearance_m", 1.0) <= 0.0:
             gap = f'<span class="bad">{gap}</span>'
@@ -183,8 +183,8 @@ def _seed_section(measured: Sequence[Measured], hold: str) -> str:
 
 
 def _rest(swing_deg: float) -> str:
-    if swing_deg < 1e-3:
-        return "comes to rest" if swing_deg > 1e-5 else "stands still"
+    if swing_deg < math.degrees(STILL_RAD):
+        return "stands still"
     return f"goes on moving its joints over {angle(swing_deg)}"
 
 

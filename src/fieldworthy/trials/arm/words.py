@@ -9,6 +9,9 @@ from fieldworthy.arms.dataset import WaypointSet
 
 DASH = "–"
 
+STILL_RAD = 1e-9
+"""A joint that moves over less than this after arrival stands still; more is motion, however small."""
+
 _PAIR = re.compile(r"link (\d+) \((.*)\)")
 _UNITS = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"))
 
@@ -40,6 +43,13 @@ def angle(value_deg: float | None) -> str:
     if abs(value_deg) < 1e-3:
         return "0" if abs(value_deg) < 1e-8 else "<0.001°"
     return f"{float(f'{value_deg:.3g}'):g}°"
+
+
+def stillness(value_rad: float | None) -> str:
+    """How much the joints move after arrival: `still`, or the widest swing."""
+    if value_rad is None:
+        return DASH
+    return "still" if value_rad < STILL_RAD else angle(math.degrees(value_rad))
 
 
 def ratio(value: float | None) -> str:

@@ -148,7 +148,13 @@ def as_matrix(array: Array) -> Matrix:
 
 def is_rigid(matrix: Array, tolerance: float = 1e-6) -> bool:
     """Whether a 4x4 array is a right-handed rotation and an offset."""
-    if matrix.shape != (4, 4) or not np.isfinite(matrix).all() or np.abs(matrix[3] - (0.0, 0.0, 0.0, 1.0)).max() > 0.0:
-        return False
-    turn = matrix[:3, :3]
-    return bool(np.abs(turn @ turn.T - np.eye(3)).max() <= tolerance and np.linalg.det(turn) > 0.0)
+    return matrix.shape == (4, 4) and bool(are_rigid(matrix[None], tolerance)[0])
+
+
+def are_rigid(matrices: Array, tolerance: float = 1e-6) -> NDArray[np.bool_]:
+    """(n,) the same for arrays (n, 4, 4)."""
+    turn = matrices[:, :3, :3]
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.abs(turn @ np.swapaxes(turn, 1, 2) - np.eye(3)).max(axis=(1, 2))
+        good = (off <= tolerance) & (np.linalg.det(turn) > 0.0) & np.isfinite(matrices).all(axis=(1, 2))
+        return np.asarray(good & (np.abs(matrices[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1) == 0.0))

@@ -40,7 +40,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fieldworthy.arms.chain import Arm, Array, is_rigid
+from fieldworthy.arms.chain import Arm, Array, are_rigid
 from fieldworthy.arms.interpolate import arc_poses, arc_through, lerp_pose, pose_distance, subdivisions
 from fieldworthy.arms.json_lines import At, Checked, JsonFile, kind_of, read_json
 from fieldworthy.arms.orientation import (
@@ -116,10 +116,11 @@ class WaypointSet:
                 raise FieldworthyError(f"waypoints {self.name}: {len(values)} values of {label}; valid: {n}")
         poses = [*self.workpiece_from_tool, self.base_from_workpiece]
         poses += [] if self.flange_from_tool is None else [self.flange_from_tool]
-        for index, pose in enumerate(poses):
-            if not is_rigid(pose):
-                which = f"waypoint {index}" if index < n else ("workpiece", "tool")[index - n]
-                raise FieldworthyError(f"waypoints {self.name}: {which} is no rigid motion; valid: a 4x4 pose")
+        good = are_rigid(np.array(poses)) if all(np.shape(pose) == (4, 4) for pose in poses) else np.zeros(n + 2, bool)
+        if not good.all():
+            index = int(np.argmin(good))
+            which = f"waypoint {index}" if index < n else ("workpiece", "tool")[index - n]
+            raise FieldworthyError(f"waypoints {self.name}: {which} is no rigid motion; valid: a 4x4 pose")
 
     def __len__(self) -> int:
         return len(self.workpiece_from_tool)

@@ -113,7 +113,8 @@ def driven(arm: Arm, timing: Timing, joint_moves: Sequence[int], options: PathOp
     distance = found.distance_m.reshape(count, -1)
     at = distance.argmin(axis=1)
     least = distance[np.arange(count), at]
-    pairs = [found.pairs[k * whole.shape[1] + int(j)] for k, j in enumerate(at)]
+    names = found.pairs
+    pairs = [names[k * whole.shape[1] + int(j)] for k, j in enumerate(at)]
     for row in joint_moves:
         swept_one = clearance_between(
             arm, timing.q[row - 1], timing.q[row], options.obstacles, options.margin_m, horizon_m=options.margin_m + 0.1

@@ -123,8 +123,15 @@ def _fitting(limits: Sequence[tuple[float, float]]) -> Any:
         slack, sine = f"answer[{first + 6}]", f"answer[{first + 7}]"
         lines += [f"    if {slack} >= {-EDGE!r}:", f"        {names} = raw = answer[{first}:{first + 6}]"]
         for k, (low, high) in enumerate(limits):
-            inside = f"{low!r} <= q{k} <= {high!r} and {-math.pi!r} <= q{k} - n{k} <= {math.pi!r}"
-            lines.append(f"        q{k} = q{k} if {inside} else fitted(q{k}, n{k}, {low!r}, {high!r})")
+            lines += [
+                f"        away = q{k} - n{k}",
+                f"        if not ({-math.pi!r} <= away <= {math.pi!r} and {low!r} <= q{k} <= {high!r}):",
+                f"            turned = q{k} - {TURN!r} if away > 0.0 else q{k} + {TURN!r}",
+                f"            if {-math.pi!r} <= turned - n{k} <= {math.pi!r} and {low!r} <= turned <= {high!r}:",
+                f"                q{k} = turned",
+                "            else:",
+                f"                q{k} = fitted(q{k}, n{k}, {low!r}, {high!r})",
+            ]
         lines.append("        if " + " and ".join(f"q{k} is not None" for k in range(6)) + ":")
         lines.append(f"            found.append(([{names}], raw, {slack}, {sine}))")
     lines.append("    return found")

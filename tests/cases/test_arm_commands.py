@@ -195,3 +195,25 @@ def test_mistakes_are_told_in_a_sentence(here, words, said):
     assert code == 2
     assert said in text
     assert list(here.iterdir()) == []
+
+
+def test_arcs_stay_arcs_when_a_planned_path_is_written(here):
+    (here / "part.nc").write_text(
+        "G21 G90 G17\nG0 X0 Y0 Z20\nG1 Z0 F600\nG1 X40 Y0\nG2 X70 Y-30 I0 J-30\nG1 X70 Y-60\nM30\n", "utf-8"
+    )
+    words = ("path", "part.nc", "--robot", "KR10", "--base", "0.55 0 0.25 0 0 0")
+    for name in ("q.script", "q.src", "q.mod"):
+        code, text = run(*words, "--out", name)
+        assert code == 0, text
+        arcs = [move for move in read_program(name).moves if move.kind == "circular"]
+        assert len(arcs) == 1
+        # A quarter circle of 30 mm about (40, -30): its middle lies at 30 cos 45 from there.
+        middle = np.array(arcs[0].base_from_frame) @ np.array(arcs[0].via)
+        start = np.array((0.55, 0.0, 0.25))
+        assert middle[:3, 3] - start == pytest.approx((0.04 + 0.0212132, -0.03 + 0.0212132, 0.0), abs=1e-5)
+
+
+def test_a_trajectory_is_played_and_not_planned(here):
+    assert run("convert", "arm-joints", "a.yaml")[0] == 0
+    code, text = run("path", "a.yaml", "--robot", "KR10")
+    assert (code, "played, not planned" in text) == (2, True)

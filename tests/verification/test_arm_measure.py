@@ -204,7 +204,7 @@ def test_an_impossible_path_names_the_users_waypoint() -> None:
     scene = replace(whole, motion=waypoint_set("far", poses, move=("linear", "linear", "joint")))
     error = planned(scene)
     assert isinstance(error, NoPath)
-    assert impossible(scene, error).waypoint == 2
+    assert impossible(error).waypoint == 2
 
 
 @pytest.mark.parametrize(

@@ -87,4 +87,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fieldworthy.arms' has no attribute '{name}'")
     from importlib import import_module
 
-    return getattr(import_module(_HOME[name]), name)
+    found = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return found

@@ -156,7 +156,11 @@ def solve_many(arm: Arm, base_from_tool: Any, near: Any = None) -> tuple[Array, 
         rows = np.arange(len(goals))
         reached = found.exists[rows, best]
         q[reached] = found.q[rows, best][reached]
-    for row in np.nonzero(~reached)[0]:
+    rest = ~reached
+    form = closed_of(arm)
+    if form is not None and form.shape.exact and form.shape.held is None:
+        rest &= (found.sine < EDGE).any(axis=1)  # a closed form that finds nothing is right, but at singularities
+    for row in np.nonzero(rest)[0]:
         attempt = solve(arm, goals[row], start[row])
         if attempt.reached:
             q[row], reached[row] = attempt.q, True

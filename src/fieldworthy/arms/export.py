@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fieldworthy.arms.chain import Arm, as_matrix
+from fieldworthy.arms.chain import Arm, Array, as_matrix
 from fieldworthy.arms.dataset import WaypointSet
+from fieldworthy.arms.interpolate import arc_through
 from fieldworthy.arms.joint_csv import JointSet, PositionUnit
 from fieldworthy.arms.motion import Motion
 from fieldworthy.arms.program import Move, Program
@@ -16,6 +17,8 @@ from fieldworthy.core.errors import FieldworthyError
 BLEND = 0.25
 """Share of the shorter neighbouring way over which a controller may round a waypoint that is no stop."""
 _MOST_BLEND_M = 0.005
+_ON_ARC_M = 1e-7
+"""How near to a circle the points between three waypoints lie that came from an arc."""
 
 
 def program_of(motion: Motion) -> Program:
@@ -32,18 +35,26 @@ def program_of(motion: Motion) -> Program:
     ways = np.linalg.norm(np.diff(place, axis=0), axis=1)
     standing = {int(given[0]), int(given[-1]), *motion.stops}
     moves = []
+    arcs = _arcs(motion)
     for index, row in enumerate(given):
+        if index in arcs:
+            continue  # the way of the arc that ends at the next waypoint
         label, dwell = motion.waypoints.names[row], float(motion.waypoints.dwell_s[row])
         if index == 0 or motion.waypoints.move[row] == "joint":
             joints = tuple(motion.path.q[row].tolist())
             moves.append(Move("joint", joints=joints, flange_from_tool=flange_from_tool, dwell_s=dwell, label=label))
             continue
         speed = float(motion.waypoints.speed_m_s[row])
+        pose = as_matrix(workpiece_from_base @ motion.path.base_from_tool[row])
+        via = (
+            as_matrix(workpiece_from_base @ motion.path.base_from_tool[given[index - 1]]) if index - 1 in arcs else None
+        )
         blend = 0.0 if int(row) in standing else min(BLEND * float(ways[index - 1 : index + 1].min()), _MOST_BLEND_M)
         moves.append(
             Move(
-                "linear",
-                pose=as_matrix(workpiece_from_base @ motion.path.base_from_tool[row]),
+                "linear" if via is None else "circular",
+                pose=pose,
+                via=via,
                 base_from_frame=frame,
                 flange_from_tool=flange_from_tool,
                 speed_m_s=speed if np.isfinite(speed) else motion.feed_m_s,
@@ -53,6 +64,30 @@ def program_of(motion: Motion) -> Program:
             )
         )
     return Program(motion.waypoints.name, tuple(moves), joint_names=tuple(joint.name for joint in arm.joints))
+
+
+def _arcs(motion: Motion) -> set[int]:
+    """The user's waypoints that are the middle of an arc: both ways beside them are bent, and on one circle."""
+    given, place = motion.given, motion.path.base_from_tool[:, :3, 3]
+    found: set[int] = set()
+    for index in range(1, len(given) - 1):
+        first, middle, last = (int(row) for row in given[index - 1 : index + 2])
+        if index - 1 in found or "joint" in (motion.waypoints.move[middle], motion.waypoints.move[last]):
+            continue
+        between = [*range(first + 1, middle), *range(middle + 1, last)]
+        arc = arc_through(place[first], place[middle], place[last])
+        if arc is None or middle == first + 1 or last == middle + 1:
+            continue
+        out = place[between] - arc.centre_m
+        off = np.hypot(np.linalg.norm(out - np.outer(out @ arc.axis, arc.axis), axis=1) - arc.radius_m, out @ arc.axis)
+        chord = np.linalg.norm(np.cross(place[between] - place[first], _unit(place[middle] - place[first])), axis=1)
+        if off.max() < _ON_ARC_M and chord.max() > 10.0 * off.max() + _ON_ARC_M:
+            found.add(index)
+    return found
+
+
+def _unit(v: Array) -> Array:
+    return v / max(float(np.linalg.norm(v)), 1e-300)
 
 
 def trajectory_of_motion(motion: Motion, rate_hz: float) -> Trajectory:

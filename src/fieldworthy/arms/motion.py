@@ -92,10 +92,13 @@ def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options:
     if dense.tool_axis_free.any() and path_options.spin_step_rad is None:
         path_options, turning = replace(path_options, spin_step_rad=math.radians(15.0)), dense.tool_axis_free
     label = labels(dense)
-    path = plan(
-        arm, dense.base_from_tool, start=start, options=path_options, joint_moves=joint_moves, spin_free=turning,
-        label=label,
-    )  # fmt: skip
+    try:
+        path = plan(
+            arm, dense.base_from_tool, start=start, options=path_options, joint_moves=joint_moves, spin_free=turning,
+            label=label,
+        )  # fmt: skip
+    except NoPath as error:
+        raise NoPath(own_waypoint(dense, error.waypoint), error.why) from None
     hold_s = float(dense.dwell_s[-1])
     if len(dense) == 1:
         timing, stops = retime(path.q, arm.speed, arm.acceleration), []
@@ -119,7 +122,7 @@ def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options:
     found = driven(arm, timing, joint_moves, path_options)
     for sentence, row in swept(found, joint_moves, label, path_options.margin_m):
         if path_options.avoid:
-            raise NoPath(row, sentence)
+            raise NoPath(own_waypoint(dense, row), sentence)
         notes.append(sentence)
     notes += [*path.compromises, *_slow_notes(arm, dense, timing, stops), *departures(found, label)]
     if hold_s:
@@ -161,6 +164,11 @@ def _slow_notes(arm: Arm, dense: WaypointSet, timing: Timing, stops: Sequence[in
             f"{worst.limit} of joint {arm.joints[worst.joint].name}"
         )
     return notes
+
+
+def own_waypoint(dense: WaypointSet, row: int) -> int:
+    """The user's waypoint at a row of a set with points put in, or the last one before it."""
+    return max(int(np.searchsorted(np.flatnonzero(dense.given), row, side="right")) - 1, 0)
 
 
 def labels(dense: WaypointSet) -> Label:

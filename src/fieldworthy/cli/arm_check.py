@@ -87,7 +87,7 @@ def _check_waypoints(scene: Any, answer: dict[str, Any]) -> None:
     answer["checked"].append("every waypoint can be reached by itself")
     found = planned(scene)
     if isinstance(found, NoPath):
-        answer["errors"].append(f"no continuous path: {sentence(impossible(scene, found).why)}")
+        answer["errors"].append(f"no continuous path: {sentence(impossible(found).why)}")
     elif found is not None:
         figures = plan_figures(scene, found).summary
         answer["checked"] += [line.strip() for line in plan_lines({"no_path": None, "plan": figures})]

@@ -23,6 +23,7 @@ def read_motion(program: str, arm: Arm, frames: dict[str, Array]) -> WaypointSet
     """
     from fieldworthy.arms.dataset import builtin_sets, read_waypoints, waypoints_of
     from fieldworthy.arms.programs import format_of, read_program
+    from fieldworthy.core.errors import FieldworthyError
 
     place = Path(program)
     is_set = program in builtin_sets() or (place.suffix.lower() == ".json" and not is_trajectory(place))
@@ -30,6 +31,11 @@ def read_motion(program: str, arm: Arm, frames: dict[str, Array]) -> WaypointSet
     options = _frame_options(kind, frames)
     if is_set:
         return read_waypoints(program)
+    if kind == "joint_trajectory":
+        raise FieldworthyError(
+            f"{program}: joint positions over time are played, not planned; valid: fieldworthy arm convert to CSV, and "
+            "a task with motion.joints"
+        )
     return waypoints_of(read_program(place, **options), arm)
 
 

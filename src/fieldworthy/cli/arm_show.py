@@ -60,7 +60,8 @@ def show(arm: str, as_json: bool) -> None:
         )
     console.print(table)
     click.echo(f"inverse kinematics: {solved}")
-    click.echo(f"collision shapes: {len(found.capsules)} capsules")
+    count = len(found.capsules)
+    click.echo(f"collision shapes: {'1 capsule' if count == 1 else f'{count} capsules'}")
     for key, text in sources.items():
         click.echo(f"  {key}: {text}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +102,8 @@ def _print(arm: Arm, rows: Array, every: bool) -> None:
         room = shown_joints(arm, _room(arm, q))
         least = min(range(arm.dof), key=lambda k: room[k])
         touching = space is not None and bool(space.in_collision[index])
-        gap = "–" if space is None else "in collision" if touching else f"{space.distance_m[index] * 1e3:.0f} mm"
+        near = math.inf if space is None else float(space.distance_m[index])
+        gap = "in collision" if touching else f"{near * 1e3:.0f} mm" if math.isfinite(near) else "–"
         table.add_row(
             str(index + 1),
             *(f"{value:.3f}" for value in shown_joints(arm, q)),

@@ -9,15 +9,12 @@ import numpy as np
 
 from fieldworthy.arms.chain import Array
 from fieldworthy.arms.collision import clearance
-from fieldworthy.arms.dataset import densify
 from fieldworthy.arms.kinematics import fk, manipulability
 from fieldworthy.arms.motion import Motion
 from fieldworthy.arms.path import NoPath
 from fieldworthy.arms.singularity import Singularities, singularities
 from fieldworthy.arms.timing import resample
 from fieldworthy.scenario.arm_task import ArmScene
-from fieldworthy.trials.arm.play import motion_options
-from fieldworthy.trials.arm.words import own_number
 
 MOST_SAMPLES = 4000
 
@@ -57,11 +54,9 @@ class Impossible:
     """In a sentence, waypoints by their own numbers."""
 
 
-def impossible(scene: ArmScene, error: NoPath) -> Impossible:
-    """The planner's reason, in the user's waypoints."""
-    options = motion_options(scene)
-    dense = densify(scene.motion, options.step_m, options.step_rad)  # type: ignore[arg-type]
-    return Impossible(own_number(dense, error.waypoint), error.why)
+def impossible(error: NoPath) -> Impossible:
+    """The planner's reason."""
+    return Impossible(error.waypoint, error.why)
 
 
 def plan_figures(scene: ArmScene, motion: Motion) -> PlanFigures:

@@ -83,7 +83,7 @@ def run_task(scene: ArmScene, solvers: Sequence[str], progress: Progress | None 
                 progress("planning", 0, len(asked), 0.0)
             found = planned(scene)
             if isinstance(found, NoPath):
-                plan = impossible(scene, found)
+                plan = impossible(found)
             elif found is not None:
                 plan = plan_figures(scene, found)
             first = found.path.q[0] if isinstance(found, Motion) else None

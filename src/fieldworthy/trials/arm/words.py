@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-from fieldworthy.arms.dataset import WaypointSet
-
 DASH = "–"
 
 STILL_RAD = 1e-9
@@ -80,8 +78,3 @@ def _part(name: str) -> str:
         if own in (f"link_{number}", f"link{number}", f"link {number}", "")
         else f"{own} (link {number})"
     )
-
-
-def own_number(dense: WaypointSet, row: int) -> int:
-    """Number of the user's waypoint at a row of a set with points put in, or of the last one before it."""
-    return max(int(dense.given[: row + 1].sum()) - 1, 0)

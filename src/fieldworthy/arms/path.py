@@ -20,7 +20,7 @@ from fieldworthy.arms.exact_branches import start_of
 from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.path_candidates import Candidates, candidates, spun
 from fieldworthy.arms.path_search import Way, around, cheapest, cheapest_wound
-from fieldworthy.arms.path_spin import smoothed
+from fieldworthy.arms.path_spin import smoothed, smoothed_elbow
 from fieldworthy.arms.path_words import Label, compromises, largest_steps, why_it_ends
 from fieldworthy.arms.posture import poses
 from fieldworthy.arms.singularity import reach_m, wrist_sine
@@ -101,7 +101,7 @@ def plan(
     Waypoints must lie so close that a joint turns less than half a radian between two (`densify`); larger steps count
     only where the tool keeps to its line in them. Least is the sum of squared joint steps, and what
     `singularity_weight` adds; limits and clearance are bounds, not costs, and whole turns are chosen so that the path
-    stays far from limits. Seven axes step between 33 places of the held joint.
+    stays far from limits. Of seven axes 33 places of the held joint are tried, and their way is then smoothed.
     start: posture (dof,) from which the arm comes; among nearly equal ways the nearest to it is taken.
     joint_moves: waypoints (1 to n - 1) that all joints go to at once, with the tool wherever that leads: the branch
     may change. spin_free: (n,) bool, where the tool may turn; everywhere if options say so and None.
@@ -132,8 +132,12 @@ def plan(
     way, found, linear, space = _chosen(arm, goals, near, all_spins, options, from_start, free, label)
     spin = found.spin[np.arange(len(goals)), way.chosen]
     q = way.q
+    smoother: list[tuple[Array, Array]] = []
     if len(spins) > 1:
-        smooth, turn = smoothed(arm, goals, q, spin, free, turning)
+        smoother.append(smoothed(arm, goals, q, spin, free, turning))
+    elif arm.dof == 7:
+        smoother.append((smoothed_elbow(arm, goals, q, free), spin))
+    for smooth, turn in smoother:
         room = _clearances(arm, smooth, options) if arm.capsules else None
         if room is None or not options.avoid or room.min() >= options.margin_m:
             q, spin, space = smooth, turn, room

@@ -217,3 +217,42 @@ def test_a_trajectory_is_played_and_not_planned(here):
     assert run("convert", "arm-joints", "a.yaml")[0] == 0
     code, text = run("path", "a.yaml", "--robot", "KR10")
     assert (code, "played, not planned" in text) == (2, True)
+
+
+CELL = """DEF cell ( )
+$BASE = {X 500,Y 0,Z 200,A 0,B 0,C 0}
+$TOOL = {X 0,Y 0,Z 100,A 0,B 0,C 0}
+PTP {A1 0,A2 -90,A3 90,A4 0,A5 45,A6 0}
+LIN {X 0,Y 0,Z 50,A 0,B 0,C 180}
+CIRC {X 50,Y 50,Z 50,A 0,B 0,C 180},{X 100,Y 0,Z 50,A 0,B 0,C 180}
+WAIT SEC 1
+END
+"""
+
+
+def test_a_target_in_joints_keeps_its_posture(here):
+    (here / "cell.src").write_text(CELL, "utf-8")
+    code, text = run("path", "cell.src", "--robot", "KR10", "--out", "again.src", "--json")
+    assert code == 0, text
+    assert json.loads(text)["first_deg"] == pytest.approx((0.0, -90.0, 90.0, 0.0, 45.0, 0.0), abs=1e-9)
+    first = read_program("again.src").moves[0]
+    assert np.degrees(first.joints) == pytest.approx((0.0, -90.0, 90.0, 0.0, 45.0, 0.0), abs=1e-4)
+
+
+def test_joints_that_cross_to_another_makers_arm_are_told(here):
+    (here / "cell.src").write_text(CELL, "utf-8")
+    done = CliRunner().invoke(cli_main.cli, ["arm", "path", "cell.src", "--robot", "UR10e"])
+    assert "joint targets of a KUKA program are taken as those of ur10e" in done.stderr
+
+
+def test_a_task_from_a_program_with_an_arc_counts_its_own_waypoints(here):
+    (here / "cell.src").write_text(CELL, "utf-8")
+    (here / "c.toml").write_text(
+        'schema = 1\nname = "c"\n[arm]\nmodel = "kr10-r1100"\n[motion]\nprogram = "cell.src"\n[play]\nrate_hz = 25\n',
+        "utf-8",
+    )
+    done = CliRunner().invoke(cli_main.cli, ["run", "c.toml", "--out", "r", "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["solvers"][0]["waypoints"] == found["plan"]["waypoints"] == 4
+    assert (here / "r" / "report.html").stat().st_size > 10_000

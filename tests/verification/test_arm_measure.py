@@ -153,7 +153,7 @@ def test_errors_are_those_of_a_solver_that_is_off_by_a_known_pose(
     whole = arm_scene(load_arm_task("arm-frames", ["play.rate_hz=25", "play.settle_s=0.6", "motion.feed_m_s=0.4"]))
     poses = whole.motion.base_from_tool[2:4]  # type: ignore[union-attr]
     scene = replace(whole, motion=waypoint_set("two", poses))
-    monkeypatch.setattr(play_module, "make_solver", lambda name, **_: Off(offset_m, math.radians(turn_deg)))
+    monkeypatch.setattr(play_module, "make_solver", lambda name, *_, **__: Off(offset_m, math.radians(turn_deg)))
     summary = measure(scene, play(scene, "exact")).summary
     assert (summary["reached"], summary["waypoints"]) == (reached, 2)
     assert summary["worst_position_error_m"] == pytest.approx(math.hypot(*offset_m), abs=1e-9)

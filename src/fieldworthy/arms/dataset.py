@@ -95,6 +95,8 @@ class WaypointSet:
     """False for points that `densify` or an arc put in between, shape (n,) of bool."""
     flange_from_tool: Array | None = None
     """Shape (4, 4); None where the set leaves the tool to the arm."""
+    joints: Array | None = None
+    """(n, dof) the posture at waypoints that were given in joints, NaN at the others; None where all are poses."""
     description: str = ""
     source: str = ""
     notes: tuple[str, ...] = ()
@@ -346,6 +348,7 @@ def densify(waypoints: WaypointSet, step_m: float, step_rad: float = math.inf) -
         names=tuple(waypoints.names[i] if keep else "" for i, keep in zip(source, is_kept, strict=True)),
         speed_m_s=waypoints.speed_m_s[at],
         dwell_s=np.where(is_kept, waypoints.dwell_s[at], 0.0),
+        joints=None if waypoints.joints is None else np.where(is_kept[:, None], waypoints.joints[at], np.nan),
         move=tuple(waypoints.move[i] for i in source),
         tool_axis_free=waypoints.tool_axis_free[at],
         given=waypoints.given[at] & is_kept,
@@ -383,6 +386,7 @@ def waypoints_of(
         move=tuple(made.moves),
         tool_axis_free=np.zeros(len(made.poses), bool),
         given=np.array(made.given, bool),
+        joints=made.postures(),
         source=program.source,
         notes=(*program.notes, *told),
     )
@@ -401,6 +405,7 @@ class _Path:
         self.dwells: list[float] = []
         self.moves: list[WaypointMove] = []
         self.given: list[bool] = []
+        self.joints: list[tuple[float, ...] | None] = []
 
     def add(self, move: Move, arc_step_m: float, arc_step_rad: float) -> None:
         end = self._pose(move)
@@ -416,6 +421,14 @@ class _Path:
         self.dwells.append(dwell_s)
         self.moves.append(kind)
         self.given.append(given)
+        self.joints.append(move.joints if kind == "joint" and given else None)
+
+    def postures(self) -> Array | None:
+        """(n, dof), NaN where a target is a pose; None where all are."""
+        if self.arm is None or all(joints is None for joints in self.joints):
+            return None
+        nothing = (math.nan,) * self.arm.dof
+        return np.array([nothing if joints is None else joints for joints in self.joints], float)
 
     def _arc(self, move: Move, end: Array, step_m: float, step_rad: float) -> None:
         if not self.poses or move.via is None:
@@ -483,8 +496,8 @@ def _left_out(move: Move) -> list[str]:
     notes = []
     if move.blend_m > 0.0:
         notes.append("blends are left out: the waypoints lie on the corners")
-    if move.joints is not None:
-        notes.append("targets in joints are kept as poses: their branch is left out")
+    if move.joint_speed is not None or move.joint_speed_rad_s is not None:
+        notes.append("speeds of joint moves are left out: the arm goes as fast as its limits allow")
     if move.posture:
         notes.append("the controller's words on the branch are left out")
     if move.time_s is not None:

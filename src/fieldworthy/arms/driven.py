@@ -16,7 +16,7 @@ import numpy as np
 from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.arms.collision import clearance, clearance_between
 from fieldworthy.arms.kinematics import fk
-from fieldworthy.arms.path import LINE_M, LINE_RAD, PathOptions
+from fieldworthy.arms.path_options import LINE_M, LINE_RAD, PathOptions
 from fieldworthy.arms.path_words import Label
 from fieldworthy.arms.timing import Timing
 
@@ -41,8 +41,11 @@ class Driven:
 
     @property
     def least_clearance_m(self) -> float | None:
-        """Of the whole motion; None where the arm has no shapes, or stands at its only point."""
-        return None if self.clearance_m is None or not len(self.clearance_m) else float(self.clearance_m.min())
+        """Of the whole motion; None where there is no pair of shapes to try, or the arm stands at its only point."""
+        if self.clearance_m is None or not len(self.clearance_m):
+            return None
+        least = float(self.clearance_m.min())
+        return least if math.isfinite(least) else None
 
 
 def _samples(timing: Timing) -> Array:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from fieldworthy.arms.chain import IDENTITY, Arm, Array
-from fieldworthy.arms.dataset import WaypointSet, densify
+from fieldworthy.arms.dataset import WaypointSet, densify, waypoints_of
 from fieldworthy.arms.driven import Driven, departures, driven, swept, too_wide
 from fieldworthy.arms.path import JointPath, NoPath, PathOptions, plan
 from fieldworthy.arms.path_words import Label
+from fieldworthy.arms.program import Program
 from fieldworthy.arms.spline import Indices
 from fieldworthy.arms.timing import Timing, retime
 from fieldworthy.core.errors import FieldworthyError
@@ -65,7 +66,9 @@ class Motion:
         return np.flatnonzero(self.waypoints.given)
 
 
-def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options: MotionOptions | None = None) -> Motion:
+def plan_motion(
+    arm: Arm, waypoints: WaypointSet | Program, *, start: Any = None, options: MotionOptions | None = None
+) -> Motion:
     """The continuous motion of least travel through waypoints, in the shortest time that limits and feeds allow.
 
     The set's own tool, where it names one, is put on the arm. The arm stops at corners, at dwells, where lines and
@@ -76,6 +79,8 @@ def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options:
     Raises: NoPath with the waypoint and the reason, also for a joint move through something; FieldworthyError for
     options that are none.
     """
+    if isinstance(waypoints, Program):
+        waypoints = waypoints_of(waypoints, arm)
     options = options or MotionOptions()
     for name in ("feed_m_s", "step_m", "step_rad"):
         value = getattr(options, name)
@@ -95,7 +100,7 @@ def plan_motion(arm: Arm, waypoints: WaypointSet, *, start: Any = None, options:
     try:
         path = plan(
             arm, dense.base_from_tool, start=start, options=path_options, joint_moves=joint_moves, spin_free=turning,
-            label=label,
+            postures=dense.joints, label=label,
         )  # fmt: skip
     except NoPath as error:
         raise NoPath(own_waypoint(dense, error.waypoint), error.why) from None

@@ -19,46 +19,18 @@ from fieldworthy.arms.collision import clearance
 from fieldworthy.arms.exact_branches import start_of
 from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.path_candidates import Candidates, candidates, spun
+from fieldworthy.arms.path_options import LINE_M, LINE_RAD, NoPath, PathOptions
 from fieldworthy.arms.path_search import Way, around, cheapest, cheapest_wound
 from fieldworthy.arms.path_spin import smoothed, smoothed_elbow
-from fieldworthy.arms.path_words import Label, compromises, largest_steps, why_it_ends
+from fieldworthy.arms.path_words import Label, compromises, largest_steps, told_mm, too_tight, why_it_ends
 from fieldworthy.arms.posture import poses
 from fieldworthy.arms.singularity import reach_m, wrist_sine
 from fieldworthy.core.errors import FieldworthyError
 
+__all__ = ["JointPath", "NoPath", "PathOptions", "plan"]
+
 _TRIES = 60
 """Ways that are tried around collisions."""
-LINE_M = 1e-3
-LINE_RAD = math.radians(0.5)
-"""How far the tool may leave the straight way between waypoints in a larger step, for it to count as continuous."""
-
-
-class NoPath(FieldworthyError):
-    """No continuous path: says at which waypoint the longest one ends, and why."""
-
-    def __init__(self, waypoint: int, why: str) -> None:
-        self.waypoint = waypoint
-        self.why = why
-        super().__init__(f"no continuous path: {why}")
-
-
-@dataclass(frozen=True)
-class PathOptions:
-    """What a path is chosen by."""
-
-    singularity_weight: float = 1e-3
-    """Cost of a step of the tool beside that of the joints: weight times (step / sine of the wrist's middle angle)^2,
-    the step in shares of the arm's reach plus radians. So it grows with the path as joint travel does, and a way keeps
-    off the singularity where that costs little; at 1e-3 a sine of 0.03 weighs as much as the joints' own travel."""
-    spin_step_rad: float | None = None
-    """Where the tool may turn about its own z axis (drills, mills, nozzles): the step in which it is tried; None
-    where it may not."""
-    margin_m: float = 0.0
-    """Least clearance to itself and to obstacles; only looked at where `avoid` is set."""
-    avoid: bool = True
-    """Postures with less clearance than the margin are not used, if the arm has shapes."""
-    obstacles: tuple[Any, ...] = ()
-    """Shapes in the base frame (arms/obstacles.py)."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +66,7 @@ def plan(
     options: PathOptions | None = None,
     joint_moves: Sequence[int] = (),
     spin_free: Any = None,
+    postures: Array | None = None,
     label: Label = "waypoint {}".format,
 ) -> JointPath:
     """The continuous joint path of least travel through poses (n, 4, 4), exact to 1e-9 m and rad at each.
@@ -105,6 +78,7 @@ def plan(
     start: posture (dof,) from which the arm comes; among nearly equal ways the nearest to it is taken.
     joint_moves: waypoints (1 to n - 1) that all joints go to at once, with the tool wherever that leads: the branch
     may change. spin_free: (n,) bool, where the tool may turn; everywhere if options say so and None.
+    postures: (n, dof) the posture at rows that have one, NaN at the others: no other is taken there.
     label: what sentences call a row of the poses.
     Raises: NoPath, with the waypoint at which the longest way ends and why; FieldworthyError for what are no poses.
     """
@@ -118,6 +92,9 @@ def plan(
             raise FieldworthyError(f"spin_step_rad: {options.spin_step_rad:g}; valid: above 0, up to pi")
         count = math.ceil(2.0 * math.pi / options.spin_step_rad)
         spins = np.arange(count, dtype=float) * (2.0 * math.pi / count)
+    if postures is not None:
+        pinned = _pinned(arm, postures, goals, label)
+        start = postures[0] if start is None and pinned[0] else start
     near = np.array(start_of(arm, start))
     from_start = None if start is None else near
     free = np.zeros(len(goals) - 1, bool)
@@ -129,7 +106,7 @@ def plan(
     if turning.shape != (len(goals),):
         raise FieldworthyError(f"spin_free: shape {turning.shape}; valid: ({len(goals)},)")
     all_spins = np.where(turning[:, None], spins, 0.0)
-    way, found, linear, space = _chosen(arm, goals, near, all_spins, options, from_start, free, label)
+    way, found, linear, space = _chosen(arm, goals, near, all_spins, options, from_start, free, label, postures)
     spin = found.spin[np.arange(len(goals)), way.chosen]
     q = way.q
     smoother: list[tuple[Array, Array]] = []
@@ -153,6 +130,7 @@ def _chosen(
     start: Array | None,
     free: Any,
     label: Label,
+    postures: Array | None,
 ) -> tuple[Way, Candidates, Any, Array | None]:
     """(the cheapest way with enough clearance, what it was chosen from, its rows of lines that were let pass, its
     clearance if that was asked for).
@@ -160,15 +138,20 @@ def _chosen(
     Raises: NoPath.
     """
     found = candidates(arm, goals, near, spins)
+    if postures is not None:
+        for given in np.flatnonzero(np.isfinite(postures).all(axis=1)).tolist():
+            found.q[given], found.exists[given], found.sine[given] = postures[given], False, 1.0
+            found.exists[given, ::8] = True  # one in each group
     cost = np.nan_to_num(options.singularity_weight * (_ways(arm, goals) / np.maximum(found.sine, 1e-3)) ** 2)
-    reached = found.exists.any(axis=1)
+    whole, was = found.q, found.exists
+    reached = was.any(axis=1)
     avoid = options.avoid and bool(arm.capsules)
     for _ in range(_TRIES):
         way, turned_in_place = _search(arm, found, cost, start, free)
         if not len(way.q):
             row = way.ends_at
             if row is not None and reached[row] and not found.exists[row].any():
-                raise NoPath(row, f"at {label(row)} every posture has less clearance than {_mm(options.margin_m)}")
+                raise NoPath(row, too_tight(arm, whole[row][was[row]], options, label(row)))
             raise NoPath(row or 0, why_it_ends(arm, goals, found, way, label))
         space = _clearances(arm, way.q, options) if avoid else None
         hit = np.nonzero(space < options.margin_m)[0] if space is not None else np.empty(0, int)
@@ -176,7 +159,20 @@ def _chosen(
             return way, found, np.nonzero(turned_in_place & ~free)[0], space
         found = _without(arm, found, _around(hit, len(goals)), options)
     where = label(int(hit[0]))
-    raise NoPath(int(hit[0]), f"at {where} the clearance stays under {_mm(options.margin_m)} in every way tried")
+    raise NoPath(int(hit[0]), f"at {where} the clearance stays under {told_mm(options.margin_m)} in every way tried")
+
+
+def _pinned(arm: Arm, postures: Array, goals: Array, label: Label) -> Any:
+    """(n,) rows with a posture of their own. Raises: NoPath where one is beyond limits or not at its pose."""
+    rows = np.isfinite(postures).all(axis=1)
+    for row in np.flatnonzero(rows).tolist():
+        q = postures[row]
+        if (q < arm.lower - 1e-9).any() or (q > arm.upper + 1e-9).any():
+            joint = arm.joints[int(np.maximum(arm.lower - q, q - arm.upper).argmax())]
+            raise NoPath(row, f"{label(row)} is given in joints, and {joint.name} is beyond its limits")
+        if np.abs(fk(arm, q) - goals[row]).max() > 1e-6:
+            raise NoPath(row, f"{label(row)} is given in joints that do not put the tool at its pose")
+    return rows
 
 
 def _ways(arm: Arm, goals: Array) -> Array:
@@ -187,10 +183,6 @@ def _ways(arm: Arm, goals: Array) -> Array:
     whole[1:] += 0.5 * (step + chord)
     whole[:-1] += 0.5 * (step + chord)
     return whole[:, None]
-
-
-def _mm(length_m: float) -> str:
-    return f"{length_m * 1e3:g} mm"
 
 
 def _search(arm: Arm, found: Candidates, cost: Array, start: Array | None, free: Any) -> tuple[Way, bool]:

@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
+from fieldworthy.arms.collision import clearance
 from fieldworthy.arms.exact import solve
 from fieldworthy.arms.path_candidates import Candidates
+from fieldworthy.arms.path_options import PathOptions
 from fieldworthy.arms.path_search import Way, short_way
 
 Label: TypeAlias = Callable[[int], str]
@@ -26,6 +28,20 @@ _NEAR_WRIST = 0.02
 def largest_steps(arm: Arm) -> Array:
     """(dof,) largest step of each joint that needs no further look."""
     return np.array([JUMP_RAD if joint.kind == "revolute" else JUMP_M for joint in arm.joints])
+
+
+def told_mm(length_m: float) -> str:
+    """A length in millimetres."""
+    return f"{length_m * 1e3:g} mm"
+
+
+def too_tight(arm: Arm, q: Array, options: PathOptions, where: str) -> str:
+    """That no posture (k, dof) of a waypoint has clearance, and how much the best of them has, between what."""
+    space = clearance(arm, q, options.obstacles, options.margin_m)
+    best = int(space.distance_m.argmax())
+    pair = " and ".join(space.pairs[best])
+    most = f"at best {space.distance_m[best] * 1e3:.1f} mm between {pair}"
+    return f"at {where} every posture has less clearance than {told_mm(options.margin_m)}: {most}"
 
 
 def why_it_ends(arm: Arm, goals: Array, found: Candidates, way: Way, label: Label) -> str:

@@ -400,7 +400,10 @@ class Player:
         if has_reached and not keep and self._solved is not None and np.array_equal(target, self._solved):
             return self._q, None
         assert self._solver is not None
-        attempt = self._solver.step(self._arm, target, self._q.copy(), passed_s)
+        attempt: Any = self._solver.step(self._arm, target, self._q.copy(), passed_s)
+        if not isinstance(attempt, Attempt):
+            what = f"step answered a {type(attempt).__name__}"
+            raise FieldworthyError(f"solver {self._solver.name}: {what}; valid: an Attempt (arms/solver.py)")
         q = np.array(attempt.q, float)
         if q.shape != (self._arm.dof,) or not np.isfinite(q).all():
             raise FieldworthyError(f"solver {self._solver.name}: joints {q}; valid: {self._arm.dof} finite numbers")

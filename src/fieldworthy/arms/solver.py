@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from fieldworthy.arms.chain import Arm, Array
@@ -56,9 +58,10 @@ SEED_SOLVERS = tuple(f"{name}-seed" for name in _SEED)
 """Those that are also there as the first simulator had them, with its parameters and its faults."""
 
 
-def make_solver(name: str, **options: Any) -> Solver:
+def make_solver(name: str, *folders: str, **options: Any) -> Solver:
     """A solver by name, or user code by `module:Class`, with its own options.
 
+    Modules are looked for in the current folder too, and in `folders`.
     Raises: FieldworthyError for a name that is none.
     """
     if name in SEED_SOLVERS:
@@ -72,6 +75,9 @@ def make_solver(name: str, **options: Any) -> Solver:
     where = f"solver '{name}'"
     if not module.strip(".") or not kind:
         raise FieldworthyError(f"{where}: no module and class; valid: module:Class")
+    for folder in (str(Path.cwd()), *folders):  # user code lies where the user stands, or beside the task
+        if ":" in name and folder not in sys.path:
+            sys.path.append(folder)
     try:
         make: Callable[..., Solver] = getattr(import_module(module), kind)
     except Exception as error:  # whatever a user's module raises while it is imported

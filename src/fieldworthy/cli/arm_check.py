@@ -56,7 +56,7 @@ def _check(name: str, settings: tuple[str, ...], answer: dict[str, Any]) -> None
     answer["notes"] += motion.notes
     if isinstance(motion, WaypointSet):
         solver = make_solver(task.solver.name, **task.solver.options)
-        answer["checked"].append(f"{len(motion)} waypoints of {motion.name}, solver {solver.name}")
+        answer["checked"].append(f"{motion.given.sum()} waypoints of {motion.name}, solver {solver.name}")
         _check_waypoints(scene, answer)
     else:
         _check_joints(scene, answer)
@@ -98,6 +98,8 @@ def _check_waypoints(scene: Any, answer: dict[str, Any]) -> None:
 
 def _check_joints(scene: Any, answer: dict[str, Any]) -> None:
     """Limits of position and speed of joints that are given over time."""
+    import math
+
     from fieldworthy.trials.arm.measure import outside_limits, peak, sample_rates
 
     motion = scene.motion.for_arm(scene.arm)
@@ -105,14 +107,16 @@ def _check_joints(scene: Any, answer: dict[str, Any]) -> None:
         f"{len(motion)} samples of {motion.dof} joints over {motion.t_s[-1] - motion.t_s[0]:.2f} s"
     )
     for joint, far in outside_limits(scene.arm, motion.q).items():
-        answer["warnings"].append(f"joint {joint} leaves its limits by {far:.3g} rad or m")
+        kind = next(one.kind for one in scene.arm.joints if one.name == joint)
+        told = f"{math.degrees(far):.3g} deg" if kind == "revolute" else f"{far:.3g} m"
+        answer["errors"].append(f"joint {joint} leaves its limits by {told}")
     speed, acceleration = sample_rates(motion)
     for values, limit, what in (
         (speed, scene.arm.speed, "speed"), (acceleration, scene.arm.acceleration, "acceleration")
     ):  # fmt: skip
         share = peak(values / limit, limit)
         if share is not None:
-            kind = "warnings" if share > 1.0 else "checked"
+            kind = "errors" if share > 1.0 + 1e-6 else "checked"
             answer[kind].append(f"peak {what} {share:.2f} of the limit")
 
 

@@ -93,3 +93,23 @@ def read_obstacles(file: Path | None) -> tuple[Any, ...]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FieldworthyError(f"{file}: {error}; valid: a TOML file with [[obstacles]]") from None
     return obstacles_from(data, str(file), folder=file.parent)
+
+
+_LANGUAGE = {".src": "KUKA", ".script": "Universal Robots", ".urscript": "Universal Robots", ".mod": "ABB",
+             ".prg": "ABB", ".modx": "ABB", ".ls": "FANUC"}  # fmt: skip
+
+
+def other_makers(arm: Arm, program: str, has_joints: bool, out: Path | None) -> list[str]:
+    """Notes where joint positions cross from one maker's arm to another's: the same numbers are another place there."""
+    notes = []
+    told, written = (
+        _LANGUAGE.get(Path(program).suffix.lower()),
+        _LANGUAGE.get("" if out is None else out.suffix.lower()),
+    )
+    if has_joints and told is not None and told not in arm.title:
+        notes.append(f"joint targets of a {told} program are taken as those of {arm.name}, as they stand")
+    if written is not None and written not in arm.title:
+        notes.append(
+            f"the first posture is written in joints of {arm.name}: on an arm of {written} it is another place"
+        )
+    return notes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fieldworthy.cli.arm_input import read_motion, read_obstacles
+from fieldworthy.cli.arm_input import other_makers, read_motion, read_obstacles
 from fieldworthy.cli.arm_options import arm_and_tool, convention_options, joints, pose, shown_joints
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def path(
         import numpy as np
 
         waypoints = replace(waypoints, flange_from_tool=np.array(arm.tool))
-    for note in waypoints.notes:
+    for note in (*waypoints.notes, *other_makers(arm, program, waypoints.joints is not None, out)):
         click.echo(f"note: {note}", err=True)
     begin = None if start is None else joints(start, "--start", arm)
     if out is not None:
@@ -208,7 +208,7 @@ def _show(motion: Motion, out: Path | None, as_json: bool) -> None:
         ("largest joint step", f"{figures['largest_step_deg']:.2f} deg between points"),
         ("joint speed", f"{100 * figures['peak_speed_ratio']:.0f} % of the limit at most"),
         ("joint acceleration", f"{100 * figures['peak_acceleration_ratio']:.0f} % of the limit at most"),
-        ("clearance", "the arm has no shapes" if clear is None else f"{clear * 1e3:.0f} mm at least"),
+        ("clearance", "no shapes to try" if clear is None else f"{clear * 1e3:.0f} mm at least"),
         ("first posture", " ".join(f"{value:.2f}" for value in figures["first_deg"])),
     ]
     for label, text in lines:

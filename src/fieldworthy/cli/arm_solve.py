@@ -33,11 +33,11 @@ def _options(function: Any) -> Any:
     help='base_from_tool: "x y z" and an orientation, e.g. "0.5 0.1 0.4 180 0 90".',
 )
 @_options
-@click.option("--near", metavar="JOINTS", help="Posture in degrees; the nearest answer comes first.")
+@click.option("--near", metavar="JOINTS", help="Posture in degrees, nearest first; default: the arm's ready one.")
 @click.option(
     "--solver", metavar="NAME", help="One answer of dls, pinv, ccd or fabrik from --near; default: all, exact."
 )
-@click.option("--every", is_flag=True, help=f"Show all answers, not only the first {_SHOWN}.")
+@click.option("--every", is_flag=True, help="Every whole turn of every branch.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def solve(
     arm: str, pose_text: str, convention: str, millimetres: bool, tool: str | None, near: str | None,
@@ -49,6 +49,7 @@ def solve(
     """
     import numpy as np
 
+    from fieldworthy.arms.catalogue import ready_posture
     from fieldworthy.arms.exact import all_postures
     from fieldworthy.arms.exact import solve as nearest
     from fieldworthy.arms.exact_branches import start_of
@@ -59,10 +60,12 @@ def solve(
     goal = pose(pose_text, "--pose", convention, millimetres)
     for doubt in unit_doubts(found, goal, millimetres):
         click.echo(f"note: {doubt}", err=True)
-    start = np.array(start_of(found, None)) if near is None else joints(near, "--near", found)
+    ready = None if arm.lower().endswith((".urdf", ".xml")) else ready_posture(arm)
+    start = np.array(start_of(found, ready)) if near is None else joints(near, "--near", found)
     why = ""
     if solver is None:
-        rows = all_postures(found, goal, start)
+        rows = all_postures(found, goal, start, whole_turns=every or as_json)
+        rows = rows[np.argsort(np.abs(rows - start).max(axis=1), kind="stable")]
         if not len(rows):
             why = nearest(found, goal, start).why
     else:

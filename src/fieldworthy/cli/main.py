@@ -65,7 +65,8 @@ class Commands(click.Group):
 def cli() -> None:
     """Tells whether a robot is ready for the field, before it goes there.
 
-    Start with `fieldworthy demo`, then `fieldworthy run boat-field --trials 100` or `fieldworthy run quad-hover`.
+    Start with `fieldworthy demo`, then `fieldworthy run boat-field --trials 100` `fieldworthy run quad-hover` or
+    `fieldworthy run arm-plane`.
     """
 
 

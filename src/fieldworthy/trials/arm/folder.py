@@ -117,13 +117,14 @@ def _write_waypoints(path: Path, motion: WaypointSet, measured: Sequence[Measure
     }
     rows: list[list[object]] = []
     for figures in measured:
-        nothing = np.full(len(motion), np.nan)
+        own = np.flatnonzero(motion.given)
+        nothing = np.full(len(own), np.nan)
         values = {name: figures.waypoint.get(source, nothing) for name, source in columns.items()}
         values["orientation_error_deg"] = np.degrees(values["orientation_error_deg"])
         texts = [_cells(column) for column in values.values()]
         times = figures.played.t_s[figures.played.arrival]
-        for index in range(len(motion)):
-            head = [figures.played.solver, index, motion.names[index], f"{times[index]:.6g}"]
+        for index, row in enumerate(own):
+            head = [figures.played.solver, index, motion.names[row], f"{times[index]:.6g}"]
             rows.append([*head, *(text[index] for text in texts)])
     _write(path, ["solver", "waypoint", "name", "t_s", *columns], rows)
 

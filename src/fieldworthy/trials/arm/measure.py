@@ -128,7 +128,7 @@ def _summary(scene: ArmScene, figures: Measured) -> dict[str, Any]:
         "time_s": float(played.t_s[played.ended] - played.t_s[played.began]),
         "outside_limits": outside_limits(scene.arm, played.q),
     }
-    if figures.clearance_m is not None:
+    if figures.clearance_m is not None and np.isfinite(figures.clearance_m).any():
         row = int(figures.clearance_m.argmin())
         found |= {"least_clearance_m": float(figures.clearance_m[row]), "nearest": " and ".join(figures.nearest[row])}
     return found

@@ -115,7 +115,7 @@ def _summary(figures: PlanFigures) -> dict[str, Any]:
         "least_manipulability": float(figures.manipulability.min()),
         "compromises": list(figures.notes),
     }
-    if figures.clearance_m is not None:
+    if figures.clearance_m is not None and np.isfinite(figures.clearance_m).any():
         row = int(figures.clearance_m.argmin())
         found |= {"least_clearance_m": float(figures.clearance_m[row]), "nearest": " and ".join(figures.nearest[row])}
     return found

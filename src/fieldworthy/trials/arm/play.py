@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
+from fieldworthy.arms.collision import clearance
 from fieldworthy.arms.dataset import WaypointSet
-from fieldworthy.arms.exact import solve
+from fieldworthy.arms.exact import all_postures
 from fieldworthy.arms.joint_csv import JointSet
 from fieldworthy.arms.motion import Motion, MotionOptions, plan_motion
 from fieldworthy.arms.path import NoPath, PathOptions
@@ -101,7 +103,8 @@ def play(
         player, name = Player(scene.arm, scene.motion, options=options), "joints"
         frames.append(player.frame)
     else:
-        timed = _Timed(make_solver(solver, **(task.solver.options if solver == task.solver.name else {})))
+        given = task.solver.options if solver == task.solver.name else {}
+        timed = _Timed(make_solver(solver, str(Path(task.source_path).parent), **given))
         player, name = Player(scene.arm, scene.motion, timed, _first_posture(scene, first), options), solver
         frames.append(player.frame)
         player.goto(0)
@@ -128,6 +131,8 @@ def play(
         if progress is not None and len(frames) % _WATCHED == 0:
             progress(1.0)
     times = player.waypoint_times_s
+    if isinstance(scene.motion, WaypointSet):
+        times = times[scene.motion.given]  # points of an arc are the way and no waypoints
     arrival = np.clip(began + np.ceil((times - first_t) / dt - 1e-6).astype(int), began, ended)
     nothing = np.full((4, 4), np.nan)
     return Played(
@@ -151,8 +156,12 @@ def _first_posture(scene: ArmScene, first: Array | None) -> Array:
     """At the first waypoint if that can be, else the task's start."""
     if first is not None or not isinstance(scene.motion, WaypointSet):
         return scene.start if first is None else first
-    nearest = solve(scene.arm, scene.motion.base_from_tool[0], scene.start)
-    return nearest.q if nearest.reached else scene.start
+    found = all_postures(scene.arm, scene.motion.base_from_tool[0], scene.start, whole_turns=False)
+    found = found[np.argsort(np.abs(found - scene.start).max(axis=1), kind="stable")]
+    if not len(found) or not scene.arm.capsules:
+        return np.asarray(found[0]) if len(found) else scene.start
+    clear = clearance(scene.arm, found, scene.obstacles).distance_m > 0.0
+    return np.asarray(found[int(np.argmax(clear))])
 
 
 def _stands(frames: list[Frame]) -> bool:

@@ -90,9 +90,9 @@ def _motion(result: ArmResult) -> str:
     feeds = _feeds(result)
     low, high = 1e3 * min(feeds), 1e3 * max(feeds)
     return (
-        f"{len(motion)} waypoints at {low:.3g} mm/s"
+        f"{motion.given.sum()} waypoints at {low:.3g} mm/s"
         if low == high
-        else f"{len(motion)} waypoints at {low:.3g} to {high:.3g} mm/s"
+        else f"{motion.given.sum()} waypoints at {low:.3g} to {high:.3g} mm/s"
     )
 
 

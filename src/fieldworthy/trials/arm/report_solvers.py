@@ -205,11 +205,10 @@ def waypoint_section(motion: WaypointSet, measured: Sequence[Measured], planned_
         name = figures.played.solver
         missed = _missed(figures)
         said = "all reached" if not missed else f"{missed} not reached"
+        own = int(motion.given.sum())
         opened = " open" if k == 0 and len(rows) <= OPEN_ROWS else ""
-        tables.append(
-            f"<details{opened}><summary>{esc(name)}: {len(motion)} waypoints, {said}</summary>{content}</details>"
-        )
-    more = f" The first {MOST_ROWS} are shown; waypoints.csv has all." if len(motion) > MOST_ROWS else ""
+        tables.append(f"<details{opened}><summary>{esc(name)}: {own} waypoints, {said}</summary>{content}</details>")
+    more = f" The first {MOST_ROWS} are shown; waypoints.csv has all." if motion.given.sum() > MOST_ROWS else ""
     note = (
         "Errors are those at the moment when the target is at the waypoint; “before” is over the frames since the "
         "waypoint before: "
@@ -226,15 +225,16 @@ def _missed(figures: Measured) -> int:
 def _waypoint_rows(motion: WaypointSet, figures: Measured, planned_t_s: np.ndarray | None) -> list[list[page.Cell]]:
     values, played = figures.waypoint, figures.played
     times = played.t_s[played.arrival] - played.t_s[played.began]
-    clear = values.get("clearance_m", np.full(len(motion), np.nan))
+    names = [motion.names[row] for row in np.flatnonzero(motion.given)]
+    clear = values.get("clearance_m", np.full(len(names), np.nan))
     rows: list[list[page.Cell]] = []
-    for k in range(min(len(motion), MOST_ROWS)):
+    for k in range(min(len(names), MOST_ROWS)):
         error, turn = float(values["position_error_m"][k]), float(np.degrees(values["orientation_error_rad"][k]))
         missed = error > REACHED_M or turn > math.degrees(REACHED_RAD)
         mark = ("<span class=bad>", "</span>") if missed else ("", "")
         rows.append([
             str(k),
-            f'<span class="{"nb" * (len(motion.names[k]) < 28)}">{esc(motion.names[k])}</span>',
+            f'<span class="{"nb" * (len(names[k]) < 28)}">{esc(names[k])}</span>',
             "" if planned_t_s is None else f"{planned_t_s[k]:.2f} s",
             f"{times[k]:.2f} s",
             f"{mark[0]}{length(error)}{mark[1]}",

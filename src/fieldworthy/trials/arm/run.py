@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fieldworthy.arms.dataset import WaypointSet
@@ -69,7 +70,8 @@ def run_task(scene: ArmScene, solvers: Sequence[str], progress: Progress | None 
     if isinstance(scene.motion, WaypointSet):
         asked = tuple(solvers)
         for name in asked:
-            make_solver(name, **(scene.task.solver.options if name == scene.task.solver.name else {}))
+            options = scene.task.solver.options if name == scene.task.solver.name else {}
+            make_solver(name, str(Path(scene.task.source_path).parent), **options)
     else:
         if solvers:
             raise FieldworthyError("joint positions are played without a solver; valid: leave the solver out")

@@ -71,6 +71,22 @@ def test_a_pose_out_of_reach_says_so_and_doubts_its_unit():
     assert "given in mm?" in text
 
 
+@pytest.mark.parametrize(
+    ("option", "radians", "degrees"),
+    [
+        ("--pose", "0.5 0.1 0.4 3.14 0 1.5708", "0.5 0.1 0.4 180 0 3"),
+        ("--near", "0 -1.57 1.57 0 0 0", "0 -2 3 0 0 0"),
+        ("--tool", "0 0 0.1 0 0 3.14159", "0 0 0.1 0 0 1.5"),
+    ],
+)
+def test_quarter_turns_in_radians_are_doubted(option, radians, degrees):
+    words = {"--pose": "0.5 0.1 0.4 180 0 90"}
+    for value, doubted in ((radians, True), (degrees, False)):
+        given = [word for pair in (words | {option: value}).items() for word in pair]
+        text = CliRunner().invoke(cli_main.cli, ["arm", "solve", "KR10", *given]).output
+        assert (f"{option}: quarter turns in radians" in text) == doubted, text
+
+
 def test_a_path_is_planned_and_written(here):
     code, text = run("path", "arm-plane", "--robot", "KR10", "--out", "plane.src", "--json")
     assert code == 0, text

@@ -315,7 +315,7 @@ def look_like_radians(angles_deg: Iterable[float]) -> bool:
     """Whether angles given as degrees look like radians: none beyond a turn, and quarter turns among them."""
     angles = np.abs(np.array(list(angles_deg), float))
     quarters = angles / (0.5 * math.pi)
-    is_quarter = (np.abs(quarters - np.round(quarters)) < 1e-3) & (quarters > 0.5)
+    is_quarter = (np.abs(quarters - np.round(quarters)) < 1.1e-3) & (quarters > 0.5)
     return bool(angles.size and angles.max() <= 6.3 and is_quarter.any())
 
 

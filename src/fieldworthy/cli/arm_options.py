@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -57,7 +58,10 @@ def pose(text: str, option: str, convention: str, millimetres: bool) -> Array:
     if len(found) == 3:
         return pose_of(position, "rpy", np.zeros(3))
     values = np.array(found[3:])
-    return pose_of(position, convention, values if turn == 4 or convention == "ur_rotvec" else np.radians(values))
+    if turn == 4 or convention == "ur_rotvec":
+        return pose_of(position, convention, values)
+    _doubt_degrees(found[3:], option)
+    return pose_of(position, convention, np.radians(values))
 
 
 def unit_doubts(arm: Arm, goal: Array, millimetres: bool) -> list[str]:
@@ -78,7 +82,17 @@ def joints(text: str, option: str, arm: Arm) -> Array:
     import numpy as np
 
     found = np.array(numbers(text, option, (arm.dof,)))
-    return np.where([joint.kind == "revolute" for joint in arm.joints], np.radians(found), found)
+    turning = np.array([joint.kind == "revolute" for joint in arm.joints])
+    _doubt_degrees(found[turning], option)
+    return np.where(turning, np.radians(found), found)
+
+
+def _doubt_degrees(angles: Iterable[float], option: str) -> None:
+    """Note on standard error where angles look like radians."""
+    from fieldworthy.arms.dataset import look_like_radians
+
+    if look_like_radians(angles):
+        click.echo(f"note: {option}: quarter turns in radians are among the angles; they are read as degrees", err=True)
 
 
 def shown_joints(arm: Arm, q: Array) -> list[float]:

@@ -218,3 +218,21 @@ def test_what_is_no_arm_task_is_not_taken_for_one(tmp_path: Path) -> None:
         tmp_path / "no.toml",
     ):
         assert not is_arm_task(name)
+
+
+@pytest.mark.parametrize(
+    ("keys", "doubted"),
+    [
+        ("start_deg = [0, -1.5708, 1.5708, 0, 0, 0]", ["arm.start_deg"]),
+        ("start_deg = [0, -90, 90, 0, 0, 0]", []),
+        ("[arm.tool]\nposition_m = [0, 0, 120]\nrpy_deg = [0, 3.1416, 0]", ["arm.tool.rpy_deg", "arm.tool.position_m"]),
+        ("[arm.tool]\nlength_m = 120.0", ["arm.tool.length_m"]),
+        ("[arm.tool]\nposition_m = [0, 0, 0.12]\nrpy_deg = [0, 90, 0]\nlength_m = 0.12", []),
+    ],
+)
+def test_numbers_of_another_unit_are_doubted(tmp_path: Path, keys: str, doubted: list[str]) -> None:
+    path = tmp_path / "task.toml"
+    path.write_text(f"{HEAD}{keys}\n{MOTION}", encoding="utf-8")
+    plain = arm_scene(load_arm_task("arm-frames")).motion.notes
+    notes = arm_scene(load_arm_task(path)).motion.notes
+    assert [note.partition(":")[0] for note in notes if note not in plain] == doubted

@@ -16,17 +16,18 @@ from msgspec import inspect
 
 from fieldworthy.arms.catalogue import load_arm, ready_posture
 from fieldworthy.arms.chain import Arm, Array, Capsule
-from fieldworthy.arms.dataset import WaypointSet, read_waypoints, waypoints_of
+from fieldworthy.arms.dataset import WaypointSet, look_like_radians, read_waypoints, waypoints_of
 from fieldworthy.arms.dh import triple
 from fieldworthy.arms.joint_csv import JointSet, read_joint_csv
 from fieldworthy.arms.obstacles import Obstacle, obstacles_from
 from fieldworthy.arms.orientation import pose_of
 from fieldworthy.arms.programs import read_program
+from fieldworthy.arms.singularity import reach_m
 from fieldworthy.arms.solver import SEED_SOLVERS, SOLVERS
 from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.core.toml_file import TomlFile, read_toml
-from fieldworthy.scenario.arm_schema import ArmTask
+from fieldworthy.scenario.arm_schema import ArmTask, ArmTool
 from fieldworthy.scenario.check import Report, check, convert
 from fieldworthy.scenario.override import parse_path, parse_value
 
@@ -184,7 +185,23 @@ def arm_scene(task: ArmTask) -> ArmScene:
         arm = arm.with_tool(motion.flange_from_tool)
     where = f"{pathlib.Path(task.source_path).name} [arm] start_deg"
     obstacles = obstacles_from(task.obstacles, pathlib.Path(task.source_path).name, folder=folder)
+    motion = replace(motion, notes=(*motion.notes, *_unit_doubts(task, arm)))
     return ArmScene(task, arm, _start(task, arm, where, folder), motion, obstacles)
+
+
+def _unit_doubts(task: ArmTask, arm: Arm) -> list[str]:
+    """Sentences about numbers of [arm] that look as if they were given in another unit."""
+    tool = ArmTool() if task.arm.tool is None else task.arm.tool
+    doubts = []
+    for key, angles in (("start_deg", task.arm.start_deg or []), ("tool.rpy_deg", tool.rpy_deg)):
+        if look_like_radians(angles):
+            doubts.append(f"arm.{key}: quarter turns in radians are among the angles; they are read as degrees")
+    lengths = (("position_m", float(np.linalg.norm(tool.position_m))), ("length_m", tool.length_m or 0.0))
+    reach = reach_m(arm.with_tool(np.eye(4)))
+    for key, length in lengths:
+        if length > 5.0 * reach:
+            doubts.append(f"arm.tool.{key}: {length:.4g} m, and the arm reaches {reach:.3g} m: given in mm?")
+    return doubts
 
 
 def _motion(task: ArmTask, arm: Arm, folder: pathlib.Path) -> WaypointSet | JointSet:

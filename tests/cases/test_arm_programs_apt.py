@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import numpy as np
 import pytest
+from arm_programs import line_of, problems_of
 
 from fieldworthy.arms.program import Move, Program
 from fieldworthy.arms.programs import apt
-from fieldworthy.core.errors import FieldworthyError, ScenarioError
+from fieldworthy.core.errors import FieldworthyError
 
 BLADE = """$$ finishing of a blade
 PARTNO BLADE
@@ -48,14 +48,8 @@ def z_of(move: Move) -> np.ndarray:
     return np.array(move.pose)[:3, 2]
 
 
-def line_of(problem: str) -> str:
-    return re.split(r"[: ]", problem)[1]
-
-
 def problems(text: str, **options: Any) -> list[str]:
-    with pytest.raises(ScenarioError) as caught:
-        read(text, **options)
-    return [str(problem) for problem in caught.value.problems]
+    return problems_of(read, text, **options)
 
 
 def test_a_blade_by_known_answers() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import numpy as np
 import pytest
+from arm_programs import line_of, problems_of
 
 from fieldworthy.arms.chain import Matrix, as_matrix
 from fieldworthy.arms.program import Move, Program
@@ -92,14 +92,8 @@ def small(*instructions: str, positions: str | None = None) -> str:
     return HEAD.format(name="SMALL") + body + "/POS\n" + entries + "/END\n"
 
 
-def line_of(problem: str) -> str:
-    return re.split(r"[: ]", problem)[1]
-
-
 def problems(text: str, **options: Any) -> list[str]:
-    with pytest.raises(ScenarioError) as caught:
-        read(text, **options)
-    return [str(problem) for problem in caught.value.problems]
+    return problems_of(read, text, **options)
 
 
 def test_a_seam_by_known_answers() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arm_programs import line_of, problems_of
 
 from fieldworthy.arms.program import Move, Program
 from fieldworthy.arms.programs import gcode
-from fieldworthy.core.errors import FieldworthyError, ScenarioError
+from fieldworthy.core.errors import FieldworthyError
 
 PLATE = """%
 O1001 (PLATE WITH A SLOT)
@@ -46,14 +47,8 @@ def via_mm(move: Move) -> np.ndarray:
     return np.array(move.via)[:3, 3] * 1000.0
 
 
-def line_of(problem: str) -> str:
-    return re.split(r"[: ]", problem)[1]
-
-
 def problems(text: str, **options: Any) -> list[str]:
-    with pytest.raises(ScenarioError) as caught:
-        read(text, **options)
-    return [str(problem) for problem in caught.value.problems]
+    return problems_of(read, text, **options)
 
 
 def test_a_plate_by_known_answers() -> None:

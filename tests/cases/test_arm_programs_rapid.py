@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arm_programs import line_of, problems_of
 
 from fieldworthy.arms.chain import IDENTITY, Matrix, as_matrix
 from fieldworthy.arms.orientation import matrix_of
@@ -62,14 +63,8 @@ def at_mm(move: Move) -> np.ndarray:
     return np.array(move.pose)[:3, 3] * 1000.0
 
 
-def line_of(problem: str) -> str:
-    return re.split(r"[: ]", problem)[1]
-
-
 def problems(text: str, **options: Any) -> list[str]:
-    with pytest.raises(ScenarioError) as caught:
-        read(text, **options)
-    return [str(problem) for problem in caught.value.problems]
+    return problems_of(read, text, **options)
 
 
 def test_a_pick_by_known_answers() -> None:

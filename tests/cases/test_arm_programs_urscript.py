@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from arm_programs import assert_same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,29 +56,6 @@ end
 
 def read(*lines: str) -> Program:
     return urscript.read("\n".join(lines), "t.script")
-
-
-def plain(program: Program) -> tuple[Move, ...]:
-    return tuple(dataclasses.replace(move, line=0, label="") for move in program.moves)
-
-
-def assert_same(first: Program, second: Program, metres: float, radians: float) -> None:
-    assert first.name == second.name
-    assert len(first.moves) == len(second.moves)
-    for a, b in zip(plain(first), plain(second), strict=True):
-        for name in ("joints", "pose", "via", "base_from_frame", "flange_from_tool"):
-            x, y = getattr(a, name), getattr(b, name)
-            assert (x is None) == (y is None), name
-            if x is not None and name == "joints":
-                assert y == pytest.approx(x, abs=radians)
-            elif x is not None:
-                assert np.array(y)[:3, :3] == pytest.approx(np.array(x)[:3, :3], abs=2 * radians)
-                assert np.array(y)[:3, 3] == pytest.approx(np.array(x)[:3, 3], abs=metres)
-        for name in ("speed_m_s", "joint_speed", "joint_speed_rad_s", "blend_m", "dwell_s", "time_s"):
-            x, y = getattr(a, name), getattr(b, name)
-            assert (x is None) == (y is None), name
-            assert x is None or y == pytest.approx(x, rel=1e-8), name
-        assert (a.kind, a.posture) == (b.kind, b.posture)
 
 
 def test_a_program_of_polyscope():

@@ -27,11 +27,9 @@ Verified by: tests/cases/test_arm_dataset.py
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +51,7 @@ from fieldworthy.arms.orientation import (
 )
 from fieldworthy.arms.program import Move, Program
 from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.core.whole_file import write_whole_text
 
 WaypointMove = Literal["linear", "joint"]
 
@@ -554,15 +553,3 @@ def write_waypoints(path: Path, waypoints: WaypointSet) -> None:
     lines = [f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}," for key, value in head.items()]
     rows = ",\n".join(f"    {row(index)}" for index in range(len(waypoints)))
     write_whole_text(path, "{\n" + "\n".join(lines) + f'\n  "waypoints": [\n{rows}\n  ]\n}}\n')
-
-
-def write_whole_text(path: Path, text: str) -> None:
-    """Write beside the place and move there when complete. Raises: FieldworthyError where that cannot be done."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
-        raise FieldworthyError(f"{path}: cannot be written: {error.strerror or error}") from None

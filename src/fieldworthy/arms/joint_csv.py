@@ -27,11 +27,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fieldworthy.arms.chain import Arm, Array
-from fieldworthy.arms.dataset import builtin_sets, data_path, look_like_radians, write_whole_text
+from fieldworthy.arms.dataset import builtin_sets, data_path, look_like_radians
 from fieldworthy.arms.interpolate import at_times
 from fieldworthy.arms.json_lines import raise_all
 from fieldworthy.core.errors import FieldworthyError, Problem, ScenarioError
 from fieldworthy.core.toml_file import read_text
+from fieldworthy.core.whole_file import write_whole_text
 
 PositionUnit = Literal["rad", "m"]
 
@@ -287,8 +288,7 @@ def write_joint_csv(path: str | Path, joints: JointSet, angle: Literal["deg", "r
     units = [angle if kind == "rad" else "m" for kind in kinds]
     q = joints.q / np.array([_SCALES[unit][0] for unit in units])
     lines = [",".join(["t_s", *(f"{name}_{unit}" for name, unit in zip(joints.names, units, strict=True))])]
-    for time, row in zip(joints.t_s.tolist(), q.tolist(), strict=True):
-        lines.append(",".join(repr(value) for value in (time, *row)))
+    lines += [",".join(map(repr, row)) for row in np.column_stack((joints.t_s, q)).tolist()]
     write_whole_text(Path(path), "\n".join(lines) + "\n")
 
 

@@ -14,8 +14,9 @@ import click
 def new(file: Path, robot: str) -> None:
     """Write FILE.toml, a commented arm task, and FILE.json with its waypoints; then `fieldworthy run FILE.toml`."""
     from fieldworthy.arms.catalogue import load_arm
-    from fieldworthy.arms.dataset import data_path, write_whole_text
+    from fieldworthy.arms.dataset import data_path
     from fieldworthy.core.errors import FieldworthyError
+    from fieldworthy.core.whole_file import write_whole_text
 
     if not file.name.strip("."):
         raise FieldworthyError(f"'{file}': no name of a file; valid: a name such as my-task.toml")

@@ -152,11 +152,11 @@ def check_writable(out: Path) -> None:
 
 def write_motion(motion: Motion, out: Path, rate_hz: float) -> None:
     """Write a motion: joints over time, or a program that takes the planned branch."""
-    from fieldworthy.arms.dataset import write_whole_text
     from fieldworthy.arms.export import joint_set_of, program_of, trajectory_of_motion
     from fieldworthy.arms.joint_csv import write_joint_csv
     from fieldworthy.arms.programs import write_program
     from fieldworthy.arms.programs.joint_trajectory import write_trajectory
+    from fieldworthy.core.whole_file import write_whole_text
 
     suffix = out.suffix.lower()
     if suffix == ".csv":

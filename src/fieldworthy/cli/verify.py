@@ -109,7 +109,7 @@ def verification_table(outcomes: Sequence[Outcome], width: int) -> Table:
 
 def _write(page: Path, text: str) -> None:
     """The page, complete or not at all."""
-    from fieldworthy.trials.record.whole_file import whole_file
+    from fieldworthy.core.whole_file import whole_file
 
     content = text.encode()
     with whole_file(page, len(content)) as stream:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fieldworthy.arms.program import Program
 from fieldworthy.core.errors import FieldworthyError, Problem, ScenarioError
+from fieldworthy.core.whole_file import write_whole_text
 
 
 @dataclass(frozen=True)
@@ -110,14 +111,7 @@ def write_program(program: Program, path: str | Path, format: str | None = None,
         raise FieldworthyError(f"{place}: {form.title} is read only; valid: {writers}")
     if name == "joint_trajectory" and place.suffix.lower() == ".json":
         options.setdefault("form", "json")
-    text = _call(name, "write", program, **options)
-    beside = place.with_name(f".{place.name}.part")
-    try:
-        beside.write_text(text, "utf-8", newline="\n")
-        beside.replace(place)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise FieldworthyError(f"{place}: cannot be written: {error.strerror or error}") from None
+    write_whole_text(place, _call(name, "write", program, **options))
 
 
 def read_text(path: Path) -> str:

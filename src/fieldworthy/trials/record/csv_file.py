@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from fieldworthy.core.vec import Quat, Vec3, euler_zyx_from_quat, rotate_inverse
+from fieldworthy.core.whole_file import whole_file
 from fieldworthy.trials.record.recording import Floats, Recording
 from fieldworthy.trials.record.ros_axes import lon_lat_deg
-from fieldworthy.trials.record.whole_file import whole_file
 
 _BYTES_A_NUMBER = 20
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from fieldworthy.core.errors import require_extra
+from fieldworthy.core.whole_file import whole_file
 from fieldworthy.environment.shapes import Layout, Polygon, Polyline, is_moving
 from fieldworthy.trials.record.messages import Messages
 from fieldworthy.trials.record.recording import Recording, has_pose
 from fieldworthy.trials.record.streams import PATH_MESSAGES, PATH_POSES, topics
 from fieldworthy.trials.record.topic import Topic
-from fieldworthy.trials.record.whole_file import whole_file
 
 _CHUNK_BYTES = 1 << 20
 # What one of each takes in the file before compression, rounded up, to tell how much room a recording needs.

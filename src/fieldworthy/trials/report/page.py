@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from fieldworthy.trials.record.whole_file import whole_file
+from fieldworthy.core.whole_file import whole_file
 from fieldworthy.trials.report.style import script, style_sheet
 from fieldworthy.trials.report.text import duration, esc, grouped, short
 

@@ -22,16 +22,32 @@ def whole_file(path: Path, needed_bytes: int) -> Iterator[BinaryIO]:
     `needed_bytes` is the expected size, told to the user when the disk is full.
     """
     target = path.resolve()  # through a link, which stays a link
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         _refuse_what_is_no_file(path, target)
-        with part.open("wb") as stream:
+        with _moved_into(target) as part, part.open("wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        part.replace(target)
     except OSError as error:
         raise FieldworthyError(_sentence(path, error, needed_bytes)) from error
+
+
+def write_whole_text(path: Path, text: str) -> None:
+    """Write UTF-8 with line feeds. Raises: FieldworthyError where that cannot be done; what was there stays then."""
+    try:
+        with _moved_into(path) as part:
+            part.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise FieldworthyError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def _moved_into(target: Path) -> Iterator[Path]:
+    """A path beside the target; the file there takes the target's place when the block ends well."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(target)
     finally:
         with suppress(OSError):
             part.unlink()

@@ -16,18 +16,11 @@ import pytest
 
 from fieldworthy.arms import dataset
 from fieldworthy.arms.chain import IDENTITY, Arm, Array, Joint, Matrix, as_matrix
-from fieldworthy.arms.dataset import (
-    DATA,
-    WaypointSet,
-    builtin_sets,
-    densify,
-    read_waypoints,
-    waypoint_set,
-    waypoints_of,
-    write_waypoints,
-)
+from fieldworthy.arms.dataset import DATA, builtin_sets, read_waypoints, write_waypoints
 from fieldworthy.arms.orientation import CONVENTIONS
 from fieldworthy.arms.program import Move, Program
+from fieldworthy.arms.program_waypoints import waypoints_of
+from fieldworthy.arms.waypoints import WaypointSet, densify, waypoint_set
 from fieldworthy.core.errors import FieldworthyError, ScenarioError
 
 SCHEMA: dict[str, Any] = json.loads((DATA.parent / "waypoint_schema.json").read_text("utf-8"))

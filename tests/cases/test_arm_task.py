@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fieldworthy.arms.dataset import WaypointSet
 from fieldworthy.arms.joint_csv import JointSet
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.core.errors import FieldworthyError, ScenarioError
 from fieldworthy.scenario import load
 from fieldworthy.scenario.arm_task import (

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from fieldworthy.arms.chain import IDENTITY, Arm, Array, Joint
-from fieldworthy.arms.dataset import WaypointSet, waypoint_set
 from fieldworthy.arms.joint_csv import JointSet
 from fieldworthy.arms.playback import Frame, Player, PlayOptions, State, read_motion
 from fieldworthy.arms.solver import Attempt
+from fieldworthy.arms.waypoints import WaypointSet, waypoint_set
 from fieldworthy.core.errors import FieldworthyError
 
 STOPPED, PLAYING, PAUSED, COMPLETED = State.STOPPED, State.PLAYING, State.PAUSED, State.COMPLETED

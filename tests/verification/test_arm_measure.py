@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from fieldworthy.arms.chain import Arm, Capsule, Joint
-from fieldworthy.arms.dataset import waypoint_set
 from fieldworthy.arms.joint_csv import JointSet
 from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.path import NoPath
 from fieldworthy.arms.solver import Attempt, make_solver
+from fieldworthy.arms.waypoints import waypoint_set
 from fieldworthy.scenario.arm_task import ArmScene, arm_scene, load_arm_task
 from fieldworthy.trials.arm import play as play_module
 from fieldworthy.trials.arm.measure import measure, outside_limits, sample_rates

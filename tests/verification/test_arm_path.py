@@ -12,7 +12,7 @@ import pytest
 from fieldworthy.arms.catalogue import load_arm, ready_posture
 from fieldworthy.arms.chain import Arm, Capsule, Joint, as_matrix
 from fieldworthy.arms.closed import closed_of
-from fieldworthy.arms.dataset import read_waypoints, waypoint_set
+from fieldworthy.arms.dataset import read_waypoints
 from fieldworthy.arms.exact import all_postures, solve
 from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.motion import MotionOptions, plan_motion
@@ -20,6 +20,7 @@ from fieldworthy.arms.obstacles import Sphere
 from fieldworthy.arms.path import NoPath, PathOptions, plan
 from fieldworthy.arms.path_candidates import candidates
 from fieldworthy.arms.path_search import around, cheapest, cheapest_wound, wind
+from fieldworthy.arms.waypoints import waypoint_set
 from fieldworthy.core.errors import FieldworthyError
 
 KR10, UR5E = "kr10-r1100", "ur5e"

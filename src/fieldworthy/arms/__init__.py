@@ -21,14 +21,7 @@ if TYPE_CHECKING:
     from fieldworthy.arms.chain import Arm, Capsule, Joint
     from fieldworthy.arms.collision import Clearance, clearance, clearance_along
     from fieldworthy.arms.contract import check_solver
-    from fieldworthy.arms.dataset import (
-        WaypointSet,
-        densify,
-        read_waypoints,
-        waypoint_set,
-        waypoints_of,
-        write_waypoints,
-    )
+    from fieldworthy.arms.dataset import read_waypoints, write_waypoints
     from fieldworthy.arms.dh import DhRow, arm_from_dh
     from fieldworthy.arms.exact import Branches, all_postures, branches_of, solve, solve_many
     from fieldworthy.arms.export import joint_set_of, program_of, trajectory_of_motion
@@ -41,19 +34,21 @@ if TYPE_CHECKING:
     from fieldworthy.arms.path import JointPath, NoPath, PathOptions, plan
     from fieldworthy.arms.playback import Frame, Player, PlayOptions, State
     from fieldworthy.arms.program import Move, Program
+    from fieldworthy.arms.program_waypoints import waypoints_of
     from fieldworthy.arms.programs import read_program, write_program
     from fieldworthy.arms.programs.joint_trajectory import Trajectory, read_trajectory, write_trajectory
     from fieldworthy.arms.singularity import Singularities, singularities
     from fieldworthy.arms.solver import Attempt, Solver, make_solver
     from fieldworthy.arms.timing import Timing, resample, retime
     from fieldworthy.arms.urdf import read_urdf
+    from fieldworthy.arms.waypoints import WaypointSet, densify, waypoint_set
 
 _MODULES = {
     "catalogue": "arm_names load_arm ready_posture",
     "chain": "Arm Capsule Joint",
     "collision": "Clearance clearance clearance_along",
     "contract": "check_solver",
-    "dataset": "WaypointSet densify read_waypoints waypoint_set waypoints_of write_waypoints",
+    "dataset": "read_waypoints write_waypoints",
     "dh": "DhRow arm_from_dh",
     "exact": "Branches all_postures branches_of solve solve_many",
     "interpolate": "lerp_pose slerp",
@@ -66,12 +61,14 @@ _MODULES = {
     "playback": "Frame Player PlayOptions State",
     "program": "Move Program",
     "export": "joint_set_of program_of trajectory_of_motion",
+    "program_waypoints": "waypoints_of",
     "programs": "read_program write_program",
     "programs.joint_trajectory": "Trajectory read_trajectory write_trajectory",
     "singularity": "Singularities singularities",
     "solver": "Attempt Solver make_solver",
     "timing": "Timing resample retime",
     "urdf": "read_urdf",
+    "waypoints": "WaypointSet densify waypoint_set",
 }
 _HOME = {name: f"fieldworthy.arms.{module}" for module, names in _MODULES.items() for name in names.split()}
 

@@ -1,6 +1,4 @@
-"""Waypoints of a tool: a JSON format that says everything (units, angles, axes, workpiece), and sets of other things.
-
-Long because the format, its checks and the two ways to make a set of something else are one matter.
+"""Waypoint files: a JSON format that says everything (units, angles, axes, workpiece).
 
     {"schema": 1, "name": "edge", "description": "two points",
      "units": {"length": "mm", "angle": "deg"}, "orientation": "kuka_abc", "axes": "ros",
@@ -30,16 +28,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from fieldworthy.arms.chain import Arm, Array, are_rigid
-from fieldworthy.arms.interpolate import arc_poses, arc_through, lerp_pose, pose_distance, subdivisions
+from fieldworthy.arms.chain import Array
 from fieldworthy.arms.json_lines import At, Checked, JsonFile, kind_of, read_json
 from fieldworthy.arms.orientation import (
     BASES,
@@ -49,11 +44,8 @@ from fieldworthy.arms.orientation import (
     other_from_source,
     values_of,
 )
-from fieldworthy.arms.program import Move, Program
-from fieldworthy.core.errors import FieldworthyError
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.core.whole_file import write_whole_text
-
-WaypointMove = Literal["linear", "joint"]
 
 DATA = Path(__file__).parent / "data"
 """Folder of the sets that come with the package."""
@@ -66,98 +58,6 @@ _TOP = ("schema", "name", "description", "units", "orientation", "axes", "workpi
 _UNITS = ("length", "angle")
 _FRAME = ("position", "orientation", "convention")
 _WAYPOINT = ("name", "position", "orientation", "speed_m_s", "dwell_s", "move", "tool_axis_free")
-
-
-@dataclass(frozen=True, eq=False)
-class WaypointSet:
-    """Poses that a tool passes in order. The n of all shapes is the number of waypoints, 1 or more.
-
-    Raises: FieldworthyError for poses that are no rigid motions, or lists of another length than the poses.
-    """
-
-    name: str
-    workpiece_from_tool: Array
-    """Shape (n, 4, 4)."""
-    base_from_workpiece: Array
-    """Shape (4, 4)."""
-    names: tuple[str, ...]
-    """Of the waypoints; "" where one has none. See `label`."""
-    speed_m_s: Array
-    """Of the motion that ends at the waypoint, shape (n,); NaN where nobody says."""
-    dwell_s: Array
-    """Time to wait at the waypoint, shape (n,)."""
-    move: tuple[WaypointMove, ...]
-    """How the waypoint is reached: the tool on a line, or all joints at once."""
-    tool_axis_free: Array
-    """Whether the tool may turn about its own z there, shape (n,) of bool."""
-    given: Array
-    """False for points that `densify` or an arc put in between, shape (n,) of bool."""
-    flange_from_tool: Array | None = None
-    """Shape (4, 4); None where the set leaves the tool to the arm."""
-    joints: Array | None = None
-    """(n, dof) the posture at waypoints that were given in joints, NaN at the others; None where all are poses."""
-    description: str = ""
-    source: str = ""
-    notes: tuple[str, ...] = ()
-    """What looks wrong but is no error, and what was left out."""
-
-    def __post_init__(self) -> None:
-        n = len(self.workpiece_from_tool)
-        if n == 0:
-            raise FieldworthyError(f"waypoints {self.name}: none; valid: one or more")
-        for label, values in (
-            ("names", self.names),
-            ("speed_m_s", self.speed_m_s),
-            ("dwell_s", self.dwell_s),
-            ("move", self.move),
-            ("tool_axis_free", self.tool_axis_free),
-            ("given", self.given),
-        ):
-            if len(values) != n:
-                raise FieldworthyError(f"waypoints {self.name}: {len(values)} values of {label}; valid: {n}")
-        poses = [*self.workpiece_from_tool, self.base_from_workpiece]
-        poses += [] if self.flange_from_tool is None else [self.flange_from_tool]
-        good = are_rigid(np.array(poses)) if all(np.shape(pose) == (4, 4) for pose in poses) else np.zeros(n + 2, bool)
-        if not good.all():
-            index = int(np.argmin(good))
-            which = f"waypoint {index}" if index < n else ("workpiece", "tool")[index - n]
-            raise FieldworthyError(f"waypoints {self.name}: {which} is no rigid motion; valid: a 4x4 pose")
-
-    def __len__(self) -> int:
-        return len(self.workpiece_from_tool)
-
-    @property
-    def base_from_tool(self) -> Array:
-        """The waypoints in the robot's base, shape (n, 4, 4)."""
-        return self.base_from_workpiece @ self.workpiece_from_tool
-
-    def label(self, index: int) -> str:
-        """The waypoint's name, or `#3`."""
-        return self.names[index] or f"#{index}"
-
-
-def waypoint_set(
-    name: str,
-    workpiece_from_tool: ArrayLike,
-    base_from_workpiece: ArrayLike | None = None,
-    speed_m_s: float = math.nan,
-    **others: Any,
-) -> WaypointSet:
-    """A set from poses (n, 4, 4): linear, no dwell or names, the base as workpiece; `others` are fields of the set."""
-    poses = np.array(workpiece_from_tool, float)
-    if poses.ndim != 3 or poses.shape[1:] != (4, 4):
-        raise FieldworthyError(f"waypoints {name}: poses of shape {poses.shape}; valid: (n, 4, 4)")
-    n = len(poses)
-    fields: dict[str, Any] = {
-        "names": ("",) * n,
-        "speed_m_s": np.full(n, speed_m_s),
-        "dwell_s": np.zeros(n),
-        "move": ("linear",) * n,
-        "tool_axis_free": np.zeros(n, bool),
-        "given": np.ones(n, bool),
-    }
-    workpiece = np.eye(4) if base_from_workpiece is None else np.array(base_from_workpiece, float)
-    return WaypointSet(name, poses, workpiece, **(fields | others))
 
 
 def builtin_sets(suffix: str = ".json") -> tuple[str, ...]:
@@ -316,206 +216,6 @@ def look_like_radians(angles_deg: Iterable[float]) -> bool:
     quarters = angles / (0.5 * math.pi)
     is_quarter = (np.abs(quarters - np.round(quarters)) < 1.1e-3) & (quarters > 0.5)
     return bool(angles.size and angles.max() <= 6.3 and is_quarter.any())
-
-
-def densify(waypoints: WaypointSet, step_m: float, step_rad: float = math.inf) -> WaypointSet:
-    """The same path with points put in, so that no linear motion is longer than step_m [m] or turns more than step_rad.
-
-    Points go on the straight line (lerp and slerp) in equal parts; speed, kind and freedom of the tool's axis are those
-    of the motion they stand in. `given` tells the waypoints of before from the new ones. Joint motions stay whole:
-    their tool path is the arm's.
-    Raises: FieldworthyError for steps that are not positive or that ask for a million points.
-    """
-    poses = waypoints.workpiece_from_tool
-    apart, angle = pose_distance(poses[:-1], poses[1:])
-    kept = [0]
-    source, fraction = [0], [1.0]
-    for index in range(1, len(poses)):
-        parts = 1
-        if waypoints.move[index] == "linear":
-            parts = subdivisions(float(apart[index - 1]), float(angle[index - 1]), step_m, step_rad)
-        source += [index] * parts
-        fraction += [(k + 1) / parts for k in range(parts)]
-        kept.append(len(source) - 1)
-    at = np.array(source)
-    is_kept = np.zeros(len(at), bool)
-    is_kept[kept] = True
-    dense = lerp_pose(poses[np.maximum(at - 1, 0)], poses[at], np.array(fraction))
-    return dataclasses.replace(
-        waypoints,
-        workpiece_from_tool=dense,
-        names=tuple(waypoints.names[i] if keep else "" for i, keep in zip(source, is_kept, strict=True)),
-        speed_m_s=waypoints.speed_m_s[at],
-        dwell_s=np.where(is_kept, waypoints.dwell_s[at], 0.0),
-        joints=None if waypoints.joints is None else np.where(is_kept[:, None], waypoints.joints[at], np.nan),
-        move=tuple(waypoints.move[i] for i in source),
-        tool_axis_free=waypoints.tool_axis_free[at],
-        given=waypoints.given[at] & is_kept,
-    )
-
-
-def waypoints_of(
-    program: Program, arm: Arm | None = None, arc_step_m: float = 0.005, arc_step_rad: float = 0.1
-) -> WaypointSet:
-    """The tool's poses of a robot program.
-
-    Linear and joint moves become one waypoint each. A circular move becomes points on its true arc, at most arc_step_m
-    or arc_step_rad apart, turning by slerp from its start to its end as controllers do; its own three points stay
-    `given`. The frame of the first pose is the workpiece, and other frames are written in it. Targets in joints need
-    the arm.
-    Raises: FieldworthyError, with the program's line, where no set can say the same: no moves, a change of tool, a
-    target in joints without an arm, an arc without a start or a circle.
-    """
-    if not program.moves:
-        raise FieldworthyError(f"{program.source or program.name}: the program moves nothing; valid: one move or more")
-    tool = _one_tool(program)
-    frame = next((np.array(move.base_from_frame) for move in program.moves if move.pose is not None), np.eye(4))
-    told = dict.fromkeys(note for move in program.moves for note in _left_out(move))
-    made = _Path(program, arm, tool, np.linalg.inv(frame))
-    for move in program.moves:
-        made.add(move, arc_step_m, arc_step_rad)
-    return WaypointSet(
-        name=program.name,
-        workpiece_from_tool=np.stack(made.poses),
-        base_from_workpiece=frame,
-        flange_from_tool=tool,
-        names=_unique(made.names),
-        speed_m_s=np.array(made.speeds),
-        dwell_s=np.array(made.dwells),
-        move=tuple(made.moves),
-        tool_axis_free=np.zeros(len(made.poses), bool),
-        given=np.array(made.given, bool),
-        joints=made.postures(),
-        source=program.source,
-        notes=(*program.notes, *told),
-    )
-
-
-class _Path:
-    """Poses of a program in the making, workpiece_from_tool."""
-
-    def __init__(self, program: Program, arm: Arm | None, tool: Array | None, workpiece_from_base: Array) -> None:
-        self.place = program.source or program.name
-        self.arm = arm if arm is None or tool is None else arm.with_tool(tool)
-        self.workpiece_from_base = workpiece_from_base
-        self.poses: list[Array] = []
-        self.names: list[str] = []
-        self.speeds: list[float] = []
-        self.dwells: list[float] = []
-        self.moves: list[WaypointMove] = []
-        self.given: list[bool] = []
-        self.joints: list[tuple[float, ...] | None] = []
-
-    def add(self, move: Move, arc_step_m: float, arc_step_rad: float) -> None:
-        end = self._pose(move)
-        if move.kind == "circular":
-            self._arc(move, end, arc_step_m, arc_step_rad)
-        else:
-            self._put(end, move, move.label, "joint" if move.kind == "joint" else "linear", move.dwell_s, True)
-
-    def _put(self, pose: Array, move: Move, name: str, kind: WaypointMove, dwell_s: float, given: bool) -> None:
-        self.poses.append(pose)
-        self.names.append(name)
-        self.speeds.append(math.nan if move.speed_m_s is None else move.speed_m_s)
-        self.dwells.append(dwell_s)
-        self.moves.append(kind)
-        self.given.append(given)
-        self.joints.append(move.joints if kind == "joint" and given else None)
-
-    def postures(self) -> Array | None:
-        """(n, dof), NaN where a target is a pose; None where all are."""
-        if self.arm is None or all(joints is None for joints in self.joints):
-            return None
-        nothing = (math.nan,) * self.arm.dof
-        return np.array([nothing if joints is None else joints for joints in self.joints], float)
-
-    def _arc(self, move: Move, end: Array, step_m: float, step_rad: float) -> None:
-        if not self.poses or move.via is None:
-            what = (
-                "a circular move as the first one"
-                if move.via is not None
-                else "a circular move without a point on the way"
-            )
-            raise FieldworthyError(
-                f"{self._where(move)}: {what}; valid: an arc from the move before it through a point"
-            )
-        start, via = self.poses[-1], self._in_workpiece(move, move.via)
-        arc = arc_through(start[:3, 3], via[:3, 3], end[:3, 3])
-        if arc is None:
-            raise FieldworthyError(
-                f"{self._where(move)}: start, middle and end lie on one line: no circle; valid: three corners"
-            )
-        _, turned = pose_distance(start, end)
-        for first, last in ((0.0, arc.via_rad), (arc.via_rad, arc.end_rad)):
-            angle = last - first
-            turn = max(angle, float(turned) * angle / arc.end_rad)
-            parts = subdivisions(angle * arc.radius_m, turn, step_m, step_rad)
-            fractions = (first + angle * np.arange(1, parts + 1) / parts) / arc.end_rad
-            poses = arc_poses(start, end, arc, fractions)
-            for k in range(parts):
-                at_end = last == arc.end_rad and k == parts - 1
-                pose = end if at_end else poses[k]
-                self._put(pose, move, move.label if at_end else "", "linear", move.dwell_s * at_end, k == parts - 1)
-
-    def _pose(self, move: Move) -> Array:
-        if move.pose is not None:
-            return self._in_workpiece(move, move.pose)
-        if self.arm is None:
-            raise FieldworthyError(f"{self._where(move)}: a target in joints; valid: waypoints_of(program, arm)")
-        from fieldworthy.arms.kinematics import fk
-
-        try:
-            reached: Array = self.workpiece_from_base @ fk(self.arm, np.array(move.joints, float))
-        except FieldworthyError as error:
-            raise FieldworthyError(f"{self._where(move)}: {error}") from None
-        return reached
-
-    def _in_workpiece(self, move: Move, pose: Any) -> Array:
-        base_from_frame, frame_from_tool = np.array(move.base_from_frame), np.array(pose)
-        moved: Array = self.workpiece_from_base @ base_from_frame @ frame_from_tool
-        return moved
-
-    def _where(self, move: Move) -> str:
-        return f"{self.place}:{move.line}" if move.line else self.place
-
-
-def _one_tool(program: Program) -> Array | None:
-    tool, seen = None, False
-    for move in program.moves:
-        if move.joints is not None and move.flange_from_tool is None:
-            continue  # a posture needs no tool; its pose is that of the tool that the poses are of
-        if seen and move.flange_from_tool != tool:
-            place = f"{program.source or program.name}:{move.line}" if move.line else program.source or program.name
-            raise FieldworthyError(f"{place}: the tool changes here; valid: one tool a set (split the program)")
-        tool, seen = move.flange_from_tool, True
-    return None if tool is None else np.array(tool)
-
-
-def _left_out(move: Move) -> list[str]:
-    notes = []
-    if move.blend_m > 0.0:
-        notes.append("blends are left out: the waypoints lie on the corners")
-    if move.joint_speed is not None or move.joint_speed_rad_s is not None:
-        notes.append("speeds of joint moves are left out: the arm goes as fast as its limits allow")
-    if move.posture:
-        notes.append("the controller's words on the branch are left out")
-    if move.time_s is not None:
-        notes.append("due times are left out: waypoints have speeds")
-    return notes
-
-
-def _unique(names: Sequence[str]) -> tuple[str, ...]:
-    """The same names, later ones of equal names counted: P1, P1 (2). A program may well go to one point twice."""
-    used: set[str] = set()
-    found = []
-    for name in names:
-        free, count = name, 1
-        while free and free in used:
-            count += 1
-            free = f"{name} ({count})"
-        used.add(free)
-        found.append(free)
-    return tuple(found)
 
 
 def write_waypoints(path: Path, waypoints: WaypointSet) -> None:

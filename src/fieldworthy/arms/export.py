@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array, as_matrix
-from fieldworthy.arms.dataset import WaypointSet
 from fieldworthy.arms.interpolate import arc_through
 from fieldworthy.arms.joint_csv import JointSet, PositionUnit
 from fieldworthy.arms.motion import Motion
 from fieldworthy.arms.program import Move, Program
 from fieldworthy.arms.programs.joint_trajectory import Trajectory
 from fieldworthy.arms.timing import resample
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.core.errors import FieldworthyError
 
 BLEND = 0.25

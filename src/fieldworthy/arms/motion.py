@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from fieldworthy.arms.chain import IDENTITY, Arm, Array
-from fieldworthy.arms.dataset import WaypointSet, densify, waypoints_of
 from fieldworthy.arms.driven import Driven, departures, driven, swept, too_wide
 from fieldworthy.arms.path import JointPath, NoPath, PathOptions, plan
 from fieldworthy.arms.path_words import Label
 from fieldworthy.arms.program import Program
+from fieldworthy.arms.program_waypoints import waypoints_of
 from fieldworthy.arms.spline import Indices
 from fieldworthy.arms.timing import Timing, retime
+from fieldworthy.arms.waypoints import WaypointSet, densify
 from fieldworthy.core.errors import FieldworthyError
 
 _STANDS_M = 1e-9

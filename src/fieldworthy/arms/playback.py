@@ -39,12 +39,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fieldworthy.arms.chain import Arm, Array
-from fieldworthy.arms.dataset import WaypointSet, builtin_sets, read_waypoints
+from fieldworthy.arms.dataset import builtin_sets, read_waypoints
 from fieldworthy.arms.interpolate import lerp_pose, pose_distance
 from fieldworthy.arms.joint_csv import JointSet, read_joint_csv
 from fieldworthy.arms.kinematics import fk
 from fieldworthy.arms.posture import postures
 from fieldworthy.arms.solver import Attempt, Solver, make_solver
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.core.errors import FieldworthyError
 
 

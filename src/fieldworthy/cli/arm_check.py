@@ -41,8 +41,8 @@ def checked_task(name: str, settings: tuple[str, ...], as_json: bool) -> dict[st
 
 
 def _check(name: str, settings: tuple[str, ...], answer: dict[str, Any]) -> None:
-    from fieldworthy.arms.dataset import WaypointSet
     from fieldworthy.arms.solver import make_solver
+    from fieldworthy.arms.waypoints import WaypointSet
     from fieldworthy.scenario.arm_task import arm_scene, load_arm_task
     from fieldworthy.trials.report.text import plural
 

@@ -20,10 +20,12 @@ def convert(source: str, target: Path, robot: str | None, from_format: str | Non
     Between programs moves stay what they are. SOURCE may be a built-in set such as arm-plane.
     """
     from fieldworthy.arms.catalogue import load_arm
-    from fieldworthy.arms.dataset import WaypointSet, builtin_sets, read_waypoints, waypoints_of, write_waypoints
+    from fieldworthy.arms.dataset import builtin_sets, read_waypoints, write_waypoints
     from fieldworthy.arms.export import joint_set_of_trajectory, trajectory_of_joints, waypoints_as_program
     from fieldworthy.arms.joint_csv import JointSet, write_joint_csv
+    from fieldworthy.arms.program_waypoints import waypoints_of
     from fieldworthy.arms.programs import read_program, write_program
+    from fieldworthy.arms.waypoints import WaypointSet
     from fieldworthy.cli.arm_input import has_joints, is_trajectory
     from fieldworthy.core.errors import FieldworthyError
 

@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from fieldworthy.arms.chain import Arm, Array
-    from fieldworthy.arms.dataset import WaypointSet
+    from fieldworthy.arms.waypoints import WaypointSet
 
 _BASE = "--base"
 
@@ -21,7 +21,8 @@ def read_motion(program: str, arm: Arm, frames: dict[str, Array]) -> WaypointSet
     frames: base_from_frame by name; that of --base goes to formats that know no frames at all.
     Raises: FieldworthyError of what cannot be read; click.BadParameter for a frame that the format has no use for.
     """
-    from fieldworthy.arms.dataset import builtin_sets, read_waypoints, waypoints_of
+    from fieldworthy.arms.dataset import builtin_sets, read_waypoints
+    from fieldworthy.arms.program_waypoints import waypoints_of
     from fieldworthy.arms.programs import format_of, read_program
     from fieldworthy.core.errors import FieldworthyError
 

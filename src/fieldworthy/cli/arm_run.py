@@ -79,7 +79,7 @@ def prepared(name: str, settings: Sequence[str], solver: str | None) -> tuple[Ar
     """
     import msgspec
 
-    from fieldworthy.arms.dataset import WaypointSet
+    from fieldworthy.arms.waypoints import WaypointSet
     from fieldworthy.scenario.arm_task import arm_scene, load_arm_task
     from fieldworthy.trials.arm.run import ALL
 

@@ -16,14 +16,16 @@ from msgspec import inspect
 
 from fieldworthy.arms.catalogue import load_arm, ready_posture
 from fieldworthy.arms.chain import Arm, Array, Capsule
-from fieldworthy.arms.dataset import WaypointSet, look_like_radians, read_waypoints, waypoints_of
+from fieldworthy.arms.dataset import look_like_radians, read_waypoints
 from fieldworthy.arms.dh import triple
 from fieldworthy.arms.joint_csv import JointSet, read_joint_csv
 from fieldworthy.arms.obstacles import Obstacle, obstacles_from
 from fieldworthy.arms.orientation import pose_of
+from fieldworthy.arms.program_waypoints import waypoints_of
 from fieldworthy.arms.programs import read_program
 from fieldworthy.arms.singularity import reach_m
 from fieldworthy.arms.solver import SEED_SOLVERS, SOLVERS
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.core.toml_file import TomlFile, read_toml

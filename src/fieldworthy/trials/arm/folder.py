@@ -22,8 +22,8 @@ import tomli_w
 
 from fieldworthy import __version__
 from fieldworthy.arms.chain import Arm, Array
-from fieldworthy.arms.dataset import WaypointSet
 from fieldworthy.arms.kinematics import fk
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.trials.arm.inputs import portable
 from fieldworthy.trials.arm.measure import Measured
 from fieldworthy.trials.arm.plan_figures import PlanFigures

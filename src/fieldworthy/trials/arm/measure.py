@@ -11,10 +11,10 @@ import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.arms.collision import clearance
-from fieldworthy.arms.dataset import WaypointSet
 from fieldworthy.arms.joint_csv import JointSet
 from fieldworthy.arms.kinematics import manipulability
 from fieldworthy.arms.singularity import Singularities, singularities
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.scenario.arm_task import ArmScene
 from fieldworthy.trials.arm.play import Played
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from fieldworthy.arms.chain import Arm, Array
 from fieldworthy.arms.collision import clearance
-from fieldworthy.arms.dataset import WaypointSet
 from fieldworthy.arms.exact import all_postures
 from fieldworthy.arms.joint_csv import JointSet
 from fieldworthy.arms.motion import Motion, MotionOptions, plan_motion
 from fieldworthy.arms.path import NoPath, PathOptions
 from fieldworthy.arms.playback import Frame, Player, PlayOptions, State
 from fieldworthy.arms.solver import SEED_SOLVERS, Attempt, Solver, make_solver
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.scenario.arm_task import ArmScene
 
 _APPROACH_S = 20.0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fieldworthy.arms.chain import Array
-from fieldworthy.arms.dataset import WaypointSet
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.trials.arm.plan_figures import PlanFigures
 from fieldworthy.trials.arm.report_answer import answer, key_figures, named_arm
 from fieldworthy.trials.arm.report_charts import (

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fieldworthy.arms.dataset import WaypointSet
 from fieldworthy.arms.solver import SEED_SOLVERS
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.trials.arm.measure import REACHED_M, REACHED_RAD, Measured
 from fieldworthy.trials.arm.report_charts import after_figure, css_of, legend, solver_figures, swatch
 from fieldworthy.trials.arm.sentences import listed

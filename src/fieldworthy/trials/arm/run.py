@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fieldworthy.arms.dataset import WaypointSet
 from fieldworthy.arms.motion import Motion
 from fieldworthy.arms.path import NoPath
 from fieldworthy.arms.solver import SEED_SOLVERS, SOLVERS, make_solver
+from fieldworthy.arms.waypoints import WaypointSet
 from fieldworthy.core.errors import FieldworthyError
 from fieldworthy.scenario.arm_task import ArmScene
 from fieldworthy.trials.arm.measure import Measured, measure

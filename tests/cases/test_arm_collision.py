@@ -15,8 +15,10 @@ import pytest
 from fieldworthy.arms.chain import IDENTITY, Arm, Capsule, Joint
 from fieldworthy.arms.collision import _scene, clearance, clearance_along, clearance_between
 from fieldworthy.arms.kinematics import link_motions
-from fieldworthy.arms.obstacles import Box, ConvexMesh, HalfSpace, Rod, Sphere, obstacles_from, read_stl
+from fieldworthy.arms.obstacle_tables import obstacles_from
+from fieldworthy.arms.obstacles import Box, ConvexMesh, HalfSpace, Rod, Sphere
 from fieldworthy.arms.separation import segment_segment
+from fieldworthy.arms.stl import read_stl
 from fieldworthy.core.errors import FieldworthyError, ScenarioError
 
 Z = (0.0, 0.0, 1.0)

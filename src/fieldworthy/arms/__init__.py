@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from fieldworthy.arms.joint_csv import JointSet, read_joint_csv, write_joint_csv
     from fieldworthy.arms.kinematics import fk, jacobian, link_motions, manipulability
     from fieldworthy.arms.motion import Motion, MotionOptions, plan_motion
-    from fieldworthy.arms.obstacles import Box, ConvexMesh, HalfSpace, Rod, Sphere, obstacles_from
+    from fieldworthy.arms.obstacle_tables import obstacles_from
+    from fieldworthy.arms.obstacles import Box, ConvexMesh, HalfSpace, Rod, Sphere
     from fieldworthy.arms.orientation import matrix_of, other_from_source, pose_of, values_of
     from fieldworthy.arms.path import JointPath, NoPath, PathOptions, plan
     from fieldworthy.arms.playback import Frame, Player, PlayOptions, State
@@ -55,7 +56,8 @@ _MODULES = {
     "joint_csv": "JointSet read_joint_csv write_joint_csv",
     "kinematics": "fk jacobian link_motions manipulability",
     "motion": "Motion MotionOptions plan_motion",
-    "obstacles": "Box ConvexMesh HalfSpace Rod Sphere obstacles_from",
+    "obstacles": "Box ConvexMesh HalfSpace Rod Sphere",
+    "obstacle_tables": "obstacles_from",
     "orientation": "matrix_of other_from_source pose_of values_of",
     "path": "JointPath NoPath PathOptions plan",
     "playback": "Frame Player PlayOptions State",

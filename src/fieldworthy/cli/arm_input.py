@@ -86,7 +86,7 @@ def read_obstacles(file: Path | None) -> tuple[Any, ...]:
     """
     if file is None:
         return ()
-    from fieldworthy.arms.obstacles import obstacles_from
+    from fieldworthy.arms.obstacle_tables import obstacles_from
     from fieldworthy.core.errors import FieldworthyError
 
     try:

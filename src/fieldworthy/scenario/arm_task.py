@@ -19,7 +19,8 @@ from fieldworthy.arms.chain import Arm, Array, Capsule
 from fieldworthy.arms.dataset import look_like_radians, read_waypoints
 from fieldworthy.arms.dh import triple
 from fieldworthy.arms.joint_csv import JointSet, read_joint_csv
-from fieldworthy.arms.obstacles import Obstacle, obstacles_from
+from fieldworthy.arms.obstacle_tables import obstacles_from
+from fieldworthy.arms.obstacles import Obstacle
 from fieldworthy.arms.orientation import pose_of
 from fieldworthy.arms.program_waypoints import waypoints_of
 from fieldworthy.arms.programs import read_program

@@ -534,12 +534,16 @@ def test_meshes_from_stl_files(tmp_path) -> None:
     (tmp_path / "text.stl").write_text(stl_text(PYRAMID))
     np.testing.assert_array_equal(read_stl(tmp_path / "part.stl"), PYRAMID)
     np.testing.assert_array_equal(read_stl(tmp_path / "text.stl"), PYRAMID)
+    (tmp_path / "text.stl").write_text(stl_text(PYRAMID).replace("solid part", "SOLID a vertex of many").upper())
+    np.testing.assert_array_equal(read_stl(tmp_path / "text.stl"), PYRAMID)
     (part,) = obstacles_from(mesh("part.stl", position_mm=[0, 0, 1000]), "cell", folder=tmp_path)
     point = np.array([[0.05, 0.05, 1.2]])
     assert part.gap(point, point).distance_m[0] == pytest.approx(0.12, abs=1e-9)
     for bad, words in (
         (b"", "is no STL file: 0 bytes"),
+        (bytes(34), "is no STL file: 34 bytes"),
         (b"solid\nfacet vertex 1 2 x", "vertex is not of three numbers"),
+        (b"solid\nfacet vertex 1 2 3 vertex 4 5 6", "holds 2 corners; valid: three a triangle"),
         (stl_bytes(PYRAMID[:0]), "holds no triangle"),
         (stl_bytes(PYRAMID * np.nan), "not finite"),
         (stl_bytes(PYRAMID)[:-1], "is no STL file"),

@@ -13,7 +13,8 @@ import pytest
 
 from fieldworthy.arms.chain import Arm, Array, Capsule
 from fieldworthy.arms.kinematics import fk
-from fieldworthy.arms.mesh_capsule import capsule_about, solid_capsule, stl_vertices, volume
+from fieldworthy.arms.mesh_capsule import capsule_about, solid_capsule, volume
+from fieldworthy.arms.stl import read_stl
 from fieldworthy.arms.urdf import mesh_path, read_urdf
 from fieldworthy.core.errors import FieldworthyError, ScenarioError
 
@@ -324,7 +325,7 @@ def test_a_mesh_beside_the_file_is_within_its_capsule(tmp_path: Path, kind: str)
         (folder / "meshes" / "one.STL").write_bytes(binary_stl(TUBE))
     else:
         (folder / "meshes" / "one.STL").write_text(text_stl(TUBE))
-    np.testing.assert_array_equal(stl_vertices(folder / "meshes" / "one.STL"), TUBE.reshape(-1, 3))
+    np.testing.assert_array_equal(read_stl(folder / "meshes" / "one.STL"), TUBE)
     for name in ("package://my_arm/meshes/one.STL", "../meshes/one.STL"):
         text = SIMPLE.replace(
             '<link name="two">', f'<link name="two">{shape(f"""<mesh filename="{name}" scale="2 2 2"/>""")}'
@@ -418,7 +419,7 @@ def test_links_that_overlap_at_rest_are_near() -> None:
 def test_a_broken_stl_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "a.stl").write_text("solid a\nvertex 1 two 3\n")
     with pytest.raises(FieldworthyError, match="two"):
-        stl_vertices(tmp_path / "a.stl")
+        read_stl(tmp_path / "a.stl")
     (tmp_path / "b.stl").write_bytes(binary_stl(np.full((1, 3, 3), np.nan)))
     with pytest.raises(FieldworthyError, match="not finite"):
-        stl_vertices(tmp_path / "b.stl")
+        read_stl(tmp_path / "b.stl")

@@ -3,49 +3,10 @@
 from __future__ import annotations
 
 import math
-import struct
-from pathlib import Path
 
 import numpy as np
 
 from fieldworthy.arms.chain import Array
-from fieldworthy.core.errors import FieldworthyError
-
-_HEADER_BYTES = 84
-_TRIANGLE_BYTES = 50
-
-
-def stl_vertices(path: Path) -> Array:
-    """Corners of the triangles of an STL file, binary or text, shape (n, 3) in the file's unit.
-
-    Raises: FieldworthyError for a file that is no STL, is cut short, or holds numbers that are not finite; OSError.
-    """
-    data = path.read_bytes()
-    count = struct.unpack_from("<I", data, 80)[0] if len(data) >= _HEADER_BYTES else 0
-    if len(data) == _HEADER_BYTES + _TRIANGLE_BYTES * count and count:
-        # A triangle is a normal, three corners (12 floats in all) and two bytes of attributes.
-        rows = np.frombuffer(data, np.uint8, offset=_HEADER_BYTES).reshape(count, _TRIANGLE_BYTES)
-        points = np.ascontiguousarray(rows[:, 12:48]).view("<f4").reshape(-1, 3).astype(float)
-    elif data.lstrip()[:5] == b"solid" and b"\0" not in data:
-        points = _text_vertices(path.name, data)
-    else:
-        raise FieldworthyError(
-            f"{path.name}: no STL of {count} triangles in {len(data)} bytes; valid: binary or text STL"
-        )
-    if not np.isfinite(points).all():
-        raise FieldworthyError(f"{path.name}: a corner is not finite; valid: numbers")
-    return points
-
-
-def _text_vertices(name: str, data: bytes) -> Array:
-    words = [line.split() for line in data.decode("ascii", "replace").splitlines()]
-    try:
-        points = [[float(word) for word in line[1:4]] for line in words if line and line[0].lower() == "vertex"]
-    except ValueError as error:
-        raise FieldworthyError(f"{name}: {error}; valid: text STL, 'vertex x y z'") from None
-    if not points or any(len(point) != 3 for point in points):
-        raise FieldworthyError(f"{name}: no triangles; valid: text STL, 'vertex x y z'")
-    return np.array(points)
 
 
 def capsule_about(points: Array) -> tuple[Array, Array, float]:

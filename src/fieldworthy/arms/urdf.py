@@ -30,10 +30,11 @@ import numpy as np
 from fieldworthy.arms.chain import Arm, Array, Capsule, Joint, as_matrix
 from fieldworthy.arms.dh import tidy, triple, unit_axis
 from fieldworthy.arms.kinematics import link_motions
-from fieldworthy.arms.mesh_capsule import capsule_about, solid_capsule, stl_vertices
+from fieldworthy.arms.mesh_capsule import capsule_about, solid_capsule
 from fieldworthy.arms.orientation import pose_of
 from fieldworthy.arms.separation import segment_segment
-from fieldworthy.core.errors import FieldworthyError, Problem, ScenarioError
+from fieldworthy.arms.stl import read_stl
+from fieldworthy.core.errors import Problem, ScenarioError
 from fieldworthy.core.suggest import did_you_mean
 from fieldworthy.core.toml_file import read_text
 
@@ -393,9 +394,10 @@ def _mesh(file: _File, name: str, shape: ET.Element) -> tuple[Array, Array, floa
         file.notes.append(f"{file.where(shape, name)}: mesh '{given}' {reason}; the link has no shape for collision")
         return None
     try:
-        points = stl_vertices(path) * file.numbers(shape, "scale", np.ones(3), name)
-    except (FieldworthyError, OSError) as error:
-        file.notes.append(f"{file.where(shape, name)}: mesh '{given}': {error}; the link has no shape for collision")
+        points = read_stl(path).reshape(-1, 3) * file.numbers(shape, "scale", np.ones(3), name)
+    except ScenarioError as error:
+        what = error.problems[0].what
+        file.notes.append(f"{file.where(shape, name)}: mesh '{given}': {what}; the link has no shape for collision")
         return None
     size = float(np.ptp(points, axis=0).max())
     if size > LONGEST_M:

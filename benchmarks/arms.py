@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arms_peers import each
 
 HERE = Path(__file__).parent
 ARMS = ("ur5e", "kr10-r1100")
@@ -262,17 +263,6 @@ def table(title: str, rows: dict[str, list[float]], unit: float = 1.0, ours: str
         print(f"  {name:<62} {median * unit:9.2f} {best * unit:9.2f} {ratio:7.2f}")
         found[name] = {"median": median * unit, "best": best * unit, "ratio": ratio}
     return found
-
-
-def each(function: Callable[..., Any], *arguments: Any) -> tuple[list[float], list[Any]]:
-    """(microseconds, answer) of a call for every row."""
-    spent, answers = [], []
-    for row in zip(*arguments, strict=True):
-        start = time.perf_counter()
-        answer = function(*row)
-        spent.append((time.perf_counter() - start) * 1e6)
-        answers.append(answer)
-    return spent, answers
 
 
 def timed(into: dict[str, list[float]], label: str, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
